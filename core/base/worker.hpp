@@ -1,0 +1,37 @@
+#pragma once
+/// How a kernel is told which part of its outputs to compute. Work is split over outputs, never over a sum, so the
+/// number of workers does not change a bit.
+
+#include <cstdint>
+
+namespace thimble {
+
+/// A half-open range of indices.
+struct Range {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+  constexpr std::int64_t size() const { return end - begin; }
+};
+
+/// One of `count` workers that run the same step together. The default is the only worker.
+struct Worker {
+  int index = 0;
+  int count = 1;
+  /// Waits until all workers of the step have arrived; null where there is only one.
+  void (*wait)(void* team) = nullptr;
+  void* team = nullptr;
+
+  void barrier() const {
+    if (count > 1) wait(team);
+  }
+
+  /// This worker's part of 0..n, cut at multiples of `grain`.
+  constexpr Range share(std::int64_t n, std::int64_t grain = 1) const {
+    const std::int64_t grains = (n + grain - 1) / grain;
+    const std::int64_t begin = grains * index / count * grain;
+    const std::int64_t end = grains * (index + 1) / count * grain;
+    return {begin < n ? begin : n, end < n ? end : n};
+  }
+};
+
+}  // namespace thimble
