@@ -1,19 +1,19 @@
 #pragma once
-/// The instruction sets and arithmetic profiles that kernels are instantiated for. A kernel takes one of these
-/// as part of its type, so that code compiled for different processors never shares a symbol.
+/// The instruction sets and arithmetic profiles that kernels are instantiated for. A kernel takes one of
+/// these as part of its type, so that code compiled for different processors never shares a symbol.
 
 #include <cstdint>
 
 #include "core/base/build_gate.hpp"
 
-/// Inlined everywhere: a helper that is not a template over the instruction set must never be emitted on its own,
-/// or the linker may keep the copy that only the newest processor can run.
+/// Inlined everywhere: a helper that is not a template over the instruction set must never be emitted on its
+/// own, or the linker may keep the copy that only the newest processor can run.
 #define THIMBLE_INLINE [[gnu::always_inline]] inline
 
 namespace thimble {
 
-/// How a product is added to a sum. `fused`: one rounding (fma). `separate`: the product is rounded, then the sum.
-/// Results are bit-equal within a profile, on every instruction set.
+/// How a product is added to a sum. `fused`: one rounding (fma). `separate`: the product is rounded, then the
+/// sum. Results are bit-equal within a profile, on every instruction set.
 enum class Profile : std::uint8_t { fused, separate };
 
 /// Plain C++: runs anywhere, and defines the bits.

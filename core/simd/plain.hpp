@@ -19,89 +19,131 @@ struct Vec<real, Plain<P>> {
 
   real lane[width];
 
-  static Vec broadcast(real x) { return each([&](int) { return x; }); }
-  static Vec load(const real* p) { return each([&](int i) { return p[i]; }); }
-  /// The first n numbers at p, zeros behind them; reads nothing beyond. 0 <= n <= width.
-  static Vec load_first(const real* p, int n) { return each([&](int i) { return i < n ? p[i] : real(0); }); }
-  void store(real* p) const {
+  THIMBLE_INLINE static Vec broadcast(real x) {
+    return each([&](int) { return x; });
+  }
+  THIMBLE_INLINE static Vec load(const real* p) {
+    return each([&](int i) { return p[i]; });
+  }
+  /// The first n numbers at p, zeros (or the lanes of `others`) behind them; reads nothing beyond. 0 <= n <=
+  /// width.
+  THIMBLE_INLINE static Vec load_first(const real* p, int n, Vec others = broadcast(0)) {
+    return each([&](int i) { return i < n ? p[i] : others.lane[i]; });
+  }
+  THIMBLE_INLINE void store(real* p) const {
     for (int i = 0; i < width; ++i) p[i] = lane[i];
   }
-  void store_first(real* p, int n) const {
+  THIMBLE_INLINE void store_first(real* p, int n) const {
     for (int i = 0; i < n; ++i) p[i] = lane[i];
   }
+  /// The first n lanes, zeros behind them.
+  THIMBLE_INLINE Vec first(int n) const {
+    return each([&](int i) { return i < n ? lane[i] : real(0); });
+  }
 
-  friend Vec operator+(Vec a, Vec b) { return each([&](int i) { return a.lane[i] + b.lane[i]; }); }
-  friend Vec operator-(Vec a, Vec b) { return each([&](int i) { return a.lane[i] - b.lane[i]; }); }
-  friend Vec operator*(Vec a, Vec b) { return each([&](int i) { return a.lane[i] * b.lane[i]; }); }
-  friend Vec operator/(Vec a, Vec b) { return each([&](int i) { return a.lane[i] / b.lane[i]; }); }
-  friend Vec operator-(Vec a) { return each([&](int i) { return -a.lane[i]; }); }
-  friend Vec mul_add(Vec a, Vec b, Vec c) {
+  THIMBLE_INLINE friend Vec operator+(Vec a, Vec b) {
+    return each([&](int i) { return a.lane[i] + b.lane[i]; });
+  }
+  THIMBLE_INLINE friend Vec operator-(Vec a, Vec b) {
+    return each([&](int i) { return a.lane[i] - b.lane[i]; });
+  }
+  THIMBLE_INLINE friend Vec operator*(Vec a, Vec b) {
+    return each([&](int i) { return a.lane[i] * b.lane[i]; });
+  }
+  THIMBLE_INLINE friend Vec operator/(Vec a, Vec b) {
+    return each([&](int i) { return a.lane[i] / b.lane[i]; });
+  }
+  THIMBLE_INLINE friend Vec operator-(Vec a) {
+    return each([&](int i) { return -a.lane[i]; });
+  }
+  THIMBLE_INLINE friend Vec mul_add(Vec a, Vec b, Vec c) {
     return each([&](int i) { return thimble::mul_add<P>(a.lane[i], b.lane[i], c.lane[i]); });
   }
-  friend Vec square_root(Vec a) { return each([&](int i) { return thimble::square_root(a.lane[i]); }); }
-  friend Vec absolute(Vec a) {
+  THIMBLE_INLINE friend Vec square_root(Vec a) {
+    return each([&](int i) { return thimble::square_root(a.lane[i]); });
+  }
+  THIMBLE_INLINE friend Vec absolute(Vec a) {
     return each([&](int i) { return std::bit_cast<real>(bits(a, i) & (~BitsOf<real>(0) >> 1)); });
   }
   /// a > b ? a : b, so the second where either is NaN (the rule of x86).
-  friend Vec maximum(Vec a, Vec b) {
+  THIMBLE_INLINE friend Vec maximum(Vec a, Vec b) {
     return each([&](int i) { return a.lane[i] > b.lane[i] ? a.lane[i] : b.lane[i]; });
   }
-  friend Vec minimum(Vec a, Vec b) {
+  THIMBLE_INLINE friend Vec minimum(Vec a, Vec b) {
     return each([&](int i) { return a.lane[i] < b.lane[i] ? a.lane[i] : b.lane[i]; });
   }
 
-  friend Mask operator<(Vec a, Vec b) { return test([&](int i) { return a.lane[i] < b.lane[i]; }); }
-  friend Mask operator<=(Vec a, Vec b) { return test([&](int i) { return a.lane[i] <= b.lane[i]; }); }
-  friend Mask is_nan(Vec a) { return test([&](int i) { return a.lane[i] != a.lane[i]; }); }
-  friend Vec select(Mask m, Vec yes, Vec no) {
+  THIMBLE_INLINE friend Mask operator<(Vec a, Vec b) {
+    return test([&](int i) { return a.lane[i] < b.lane[i]; });
+  }
+  THIMBLE_INLINE friend Mask operator<=(Vec a, Vec b) {
+    return test([&](int i) { return a.lane[i] <= b.lane[i]; });
+  }
+  THIMBLE_INLINE friend Mask is_nan(Vec a) {
+    return test([&](int i) { return a.lane[i] != a.lane[i]; });
+  }
+  THIMBLE_INLINE friend Vec select(Mask m, Vec yes, Vec no) {
     return each([&](int i) { return m.lane[i] ? yes.lane[i] : no.lane[i]; });
   }
 
   /// |x| with the sign of s.
-  friend Vec copy_sign(Vec x, Vec s) {
+  THIMBLE_INLINE friend Vec copy_sign(Vec x, Vec s) {
     constexpr BitsOf<real> sign = ~(~BitsOf<real>(0) >> 1);
     return each([&](int i) { return std::bit_cast<real>((bits(x, i) & ~sign) | (bits(s, i) & sign)); });
   }
   /// 2^n for an integral n of a normal result.
-  friend Vec pow2(Vec n) {
+  THIMBLE_INLINE friend Vec pow2(Vec n) {
+    return each([&](int i) { return FloatLayout<real>::pow2(n.lane[i]); });
+  }
+  /// x 2^n rounded once, for 1/2 <= |x| <= 2 and an integral n between -bias - mantissa_bits - 3 and bias
+  /// + 1.
+  THIMBLE_INLINE friend Vec scale(Vec x, Vec n) {
     using F = FloatLayout<real>;
     return each([&](int i) {
-      const auto shifted = std::bit_cast<BitsOf<real>>(n.lane[i] + F::round_magic) << F::mantissa_bits;
-      return std::bit_cast<real>(shifted + (BitsOf<real>(F::bias) << F::mantissa_bits));
+      const bool tiny = n.lane[i] < F::tiny_exponent;
+      return x.lane[i] * F::pow2(n.lane[i] + (tiny ? F::scale_up : real(-1))) *
+             (tiny ? F::scale_down : real(2));
     });
   }
-  /// The binary exponent e of a positive normal x = m 2^e with 1 <= m < 2.
-  friend Vec exponent_of(Vec x) {
+  /// The binary exponent e of a positive normal x = m 2^e with sqrt(1/2) <= m < sqrt(2).
+  THIMBLE_INLINE friend Vec exponent_of(Vec x) {
     using F = FloatLayout<real>;
-    constexpr real two_to_m = real(BitsOf<real>(1) << F::mantissa_bits);
     return each([&](int i) {
-      const auto biased = bits(x, i) >> F::mantissa_bits;
-      return std::bit_cast<real>(biased | std::bit_cast<BitsOf<real>>(two_to_m)) - (two_to_m + F::bias);
+      const BitsOf<real> biased = (bits(x, i) + F::to_one) >> F::mantissa_bits;
+      return std::bit_cast<real>(biased | F::unit_bits) - (F::unit + F::bias);
     });
   }
-  /// The m of a positive normal x = m 2^e with 1 <= m < 2.
-  friend Vec mantissa_of(Vec x) {
+  /// The m of a positive normal x = m 2^e with sqrt(1/2) <= m < sqrt(2).
+  THIMBLE_INLINE friend Vec mantissa_of(Vec x) {
     using F = FloatLayout<real>;
-    constexpr BitsOf<real> mask = (BitsOf<real>(1) << F::mantissa_bits) - 1;
     return each([&](int i) {
-      return std::bit_cast<real>((bits(x, i) & mask) | (BitsOf<real>(F::bias) << F::mantissa_bits));
+      return std::bit_cast<real>(((bits(x, i) + F::to_one) & F::mantissa_mask) + F::root_half_bits);
     });
+  }
+
+  /// The sum of the lanes: lane i takes lane i + 2, then i + 1.
+  THIMBLE_INLINE real sum_across() const { return (lane[0] + lane[2]) + (lane[1] + lane[3]); }
+  /// The maximum of the lanes in the same tree.
+  THIMBLE_INLINE real max_across() const {
+    const real even = lane[0] > lane[2] ? lane[0] : lane[2];
+    const real odd = lane[1] > lane[3] ? lane[1] : lane[3];
+    return even > odd ? even : odd;
   }
 
  private:
   template <class F>
-  static Vec each(F f) {
+  THIMBLE_INLINE static Vec each(F f) {
     Vec r;
     for (int i = 0; i < width; ++i) r.lane[i] = f(i);
     return r;
   }
   template <class F>
-  static Mask test(F f) {
+  THIMBLE_INLINE static Mask test(F f) {
     Mask r;
     for (int i = 0; i < width; ++i) r.lane[i] = f(i);
     return r;
   }
-  static BitsOf<real> bits(Vec a, int i) { return std::bit_cast<BitsOf<real>>(a.lane[i]); }
+  THIMBLE_INLINE static BitsOf<real> bits(Vec a, int i) { return std::bit_cast<BitsOf<real>>(a.lane[i]); }
 };
 
 }  // namespace thimble

@@ -1,10 +1,12 @@
 #pragma once
-/// Scalar building blocks shared by every implementation of the lanes: the bits of a float, and a multiply-add
-/// that rounds once even where the processor has no such instruction.
+/// Scalar building blocks shared by every implementation of the lanes: the bits of a float, and a
+/// multiply-add that rounds once even where the processor has no such instruction.
 
 #include <bit>
 #include <concepts>
 #include <cstdint>
+#include <limits>
+#include <type_traits>
 
 #include "core/simd/arch.hpp"
 
@@ -21,12 +23,30 @@ struct FloatLayout {
   static constexpr int bias = std::numeric_limits<real>::max_exponent - 1;
   /// Adding and subtracting this rounds |x| < 2^(mantissa_bits - 1) to the nearest integer, ties to even.
   static constexpr real round_magic = real(3) * real(BitsOf<real>(1) << (mantissa_bits - 1));
+
+  /// For `exponent_of` and `mantissa_of`: adding `to_one` to the bits takes sqrt(1/2) to 1.
+  static constexpr BitsOf<real> root_half_bits = std::bit_cast<BitsOf<real>>(real(0.70710678118654752440));
+  static constexpr BitsOf<real> to_one = std::bit_cast<BitsOf<real>>(real(1)) - root_half_bits;
+  static constexpr BitsOf<real> mantissa_mask = (BitsOf<real>(1) << mantissa_bits) - 1;
+  static constexpr real unit = real(BitsOf<real>(1) << mantissa_bits);
+  static constexpr BitsOf<real> unit_bits = std::bit_cast<BitsOf<real>>(unit);
+
+  /// For `scale`: an exponent below this is taken to a normal number first and scaled down by the last
+  /// product.
+  static constexpr real tiny_exponent = -bias + 3;
+  static constexpr real scale_up = mantissa_bits + 8;
+  static constexpr real scale_down = real(1) / real(BitsOf<real>(1) << (mantissa_bits + 8));
+
+  /// 2^n for an integral n of a normal result.
+  THIMBLE_INLINE static constexpr real pow2(real n) {
+    return std::bit_cast<real>(std::bit_cast<BitsOf<real>>(n + (round_magic + bias)) << mantissa_bits);
+  }
 };
 
 namespace detail {
 
-/// float fma without an fma instruction. The product is exact in double; the sum is made "round to odd" there,
-/// so that the final rounding to float is the only one that counts (Boldo and Melquiond, 2008).
+/// float fma without an fma instruction. The product is exact in double; the sum is made "round to odd"
+/// there, so that the final rounding to float is the only one that counts (Boldo and Melquiond, 2008).
 THIMBLE_INLINE constexpr float fused_in_software(float a, float b, float c) {
   const double product = double(a) * double(b);
   const double addend = c;
