@@ -1,0 +1,56 @@
+#pragma once
+/// Recompute schedules: which activations are kept from forward to backward. What is not kept is computed again,
+/// by the same kernels from the same operands, so the schedule never changes a bit of the result.
+
+#include <span>
+#include <string_view>
+
+#include "core/tape/tape.hpp"
+
+namespace thimble {
+
+/// Per value: is its output (and what its op saved) kept until backward needs it?
+template <int N>
+struct Recompute {
+  std::array<bool, std::size_t(N)> keep = {};
+};
+
+template <int N>
+constexpr Recompute<N> keep_all(const Tape<N>&) {
+  Recompute<N> r;
+  r.keep.fill(true);
+  return r;
+}
+
+/// Keeps the input of every block and all that lies outside the blocks.
+template <int N>
+constexpr Recompute<N> keep_block_inputs(const Tape<N>& tape) {
+  Recompute<N> r;
+  for (int i = 0; i < N; ++i) {
+    r.keep[std::size_t(i)] = tape[i].is_leaf() || tape[i].boundary || tape[i].segment < 0;
+  }
+  return r;
+}
+
+/// Does `name` match `pattern`, in which '*' stands for any characters?
+constexpr bool matches(std::string_view pattern, std::string_view name) {
+  if (pattern.empty()) return name.empty();
+  if (pattern.front() == '*') {
+    return matches(pattern.substr(1), name) || (!name.empty() && matches(pattern, name.substr(1)));
+  }
+  return !name.empty() && name.front() == pattern.front() && matches(pattern.substr(1), name.substr(1));
+}
+
+/// Keeps the values whose names match one of the patterns ("h.*.qkv"), and nothing else.
+template <int N>
+constexpr Recompute<N> keep_only(const Tape<N>& tape, std::span<const std::string_view> patterns) {
+  Recompute<N> r;
+  for (int i = 0; i < N; ++i) {
+    bool keep = tape[i].is_leaf();
+    for (const auto p : patterns) keep = keep || matches(p, tape[i].name.view());
+    r.keep[std::size_t(i)] = keep;
+  }
+  return r;
+}
+
+}  // namespace thimble
