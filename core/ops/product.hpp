@@ -1,0 +1,24 @@
+#pragma once
+/// Matrix products: C[m, n] (= | +=) sum over k of A times B, plus an optional bias per column.
+///
+/// Order of sums (the bits; product_args.hpp has kSumBlock = 256). For every output alone:
+///   p_j = chain over the k of block j in ascending order: p = +0; p = mul_add(a, b, p)
+///   overwrite:  C = p_0;      C = C + p_1; ...        accumulate:  C = C + p_0; C = C + p_1; ...
+///   finally:    C = C + bias[n]
+/// k = 0 counts as one empty block, p_0 = +0. Nothing else decides the bits: not the tile, packing,
+/// instruction set, number of workers, nor what is known at compile time.
+
+#include "core/ops/product_direct.hpp"
+
+namespace thimble {
+
+/// Computes this worker's outputs of the product. The k* are the sizes where they are known at compile time,
+/// else 0; args carries them in any case. All workers call it with the same args; no worker waits for
+/// another.
+template <class S, ProductKind kKind, int kM = 0, int kN = 0, int kK = 0>
+void product(const ProductArgs<typename S::real>& args, const Worker& worker) {
+  if (args.m == 0 || args.n == 0) return;
+  detail::DirectProduct<S, kKind>::run(args, worker);
+}
+
+}  // namespace thimble

@@ -1,0 +1,121 @@
+#pragma once
+/// Products that read their operands in place: small ones, and all of them on processors without vectors.
+
+#include "core/ops/product_tile.hpp"
+
+namespace thimble::detail {
+
+/// Cuts 0..total into the fewest parts of at most `most`, as equal as can be.
+struct Split {
+  std::int64_t total;
+  std::int64_t parts;
+
+  THIMBLE_INLINE static constexpr Split at_most(std::int64_t total, std::int64_t most) {
+    return {total, (total + most - 1) / most};
+  }
+  THIMBLE_INLINE constexpr std::int64_t begin(std::int64_t part) const { return total * part / parts; }
+};
+
+template <class S>
+inline constexpr bool kIsPlain = S::width <= 4;
+
+/// Largest register tile of products in place.
+template <class S>
+struct DirectShape {
+  static constexpr int kRows = kIsPlain<S> ? 4 : S::width * sizeof(typename S::real) == 64 ? 8 : 4;
+  static constexpr int kVecs = kIsPlain<S> ? 1 : 3;
+  /// Numbers of a transposed panel of B on the stack (NT only; none in plain C++).
+  static constexpr int kPanel = 4096;
+};
+
+/// The tile for `rows` x `vecs` vectors that are known at run time.
+template <class S, AOrder kA, BOrder kB>
+struct TileTable {
+  using Run = void (*)(const TileArgs<typename S::real>&);
+  static constexpr int kRows = DirectShape<S>::kRows;
+  static constexpr int kVecs = DirectShape<S>::kVecs;
+  struct Entries {
+    Run run[kRows][kVecs];
+  };
+  template <int... index>
+  static constexpr Entries make(std::integer_sequence<int, index...>) {
+    Entries t{};
+    ((t.run[index / kVecs][index % kVecs] = &Tile<S, index / kVecs + 1, index % kVecs + 1, kA, kB>::run),
+     ...);
+    return t;
+  }
+  static constexpr Entries entries = make(std::make_integer_sequence<int, kRows * kVecs>{});
+};
+
+template <class S, ProductKind kKind>
+struct DirectProduct {
+  using real = typename S::real;
+  using Shape = DirectShape<S>;
+  static constexpr bool kTransposes = kKind == ProductKind::nt && !kIsPlain<S>;
+  static constexpr AOrder kA = kKind == ProductKind::tn ? AOrder::across_k : AOrder::along_k;
+  static constexpr BOrder kB = kKind == ProductKind::nt && kIsPlain<S> ? BOrder::along_k : BOrder::across_k;
+
+  static void run(const ProductArgs<real>& args, const Worker& worker) {
+    std::int64_t p = 0;
+    do {
+      const std::int64_t k = args.k - p < kSumBlock ? args.k - p : kSumBlock;
+      block(args, p, k, worker);
+      p += k;
+    } while (p < args.k);
+  }
+
+ private:
+  static void block(const ProductArgs<real>& args, std::int64_t p, std::int64_t k, const Worker& worker) {
+    const std::int64_t vecs = (args.n + S::width - 1) / S::width;
+    std::int64_t most = Shape::kVecs;
+    if (kTransposes) {  // the same for every block, or workers would meet in an output
+      const std::int64_t longest = args.k < kSumBlock ? args.k : kSumBlock;
+      while (most > 1 && most * S::width * longest > Shape::kPanel) --most;
+    }
+    const Split columns = Split::at_most(vecs, most);
+    const Split rows = Split::at_most(args.m, Shape::kRows);
+    const std::int64_t tiles = columns.parts * rows.parts;
+    const std::int64_t end = tiles * (worker.index + 1) / worker.count;
+    std::int64_t tile = tiles * worker.index / worker.count;
+    while (tile < end) {
+      const std::int64_t panel = tile / rows.parts;
+      const std::int64_t first = tile - panel * rows.parts;
+      const std::int64_t last = end - panel * rows.parts < rows.parts ? end - panel * rows.parts : rows.parts;
+      const std::int64_t v = columns.begin(panel);
+      column_panel(args, p, k, v * S::width, columns.begin(panel + 1) - v, rows, first, last);
+      tile += last - first;
+    }
+  }
+
+  static void column_panel(const ProductArgs<real>& args, std::int64_t p, std::int64_t k, std::int64_t column,
+                           std::int64_t vecs, Split rows, std::int64_t first, std::int64_t last) {
+    const std::int64_t columns = args.n - column < vecs * S::width ? args.n - column : vecs * S::width;
+    alignas(64) real panel[kTransposes ? Shape::kPanel : 1];
+    TileArgs<real> t;
+    t.k = k;
+    t.lda = args.lda;
+    t.ldc = args.ldc;
+    t.bias = args.bias != nullptr && p + k == args.k ? args.bias + column : nullptr;
+    t.add = p > 0 || args.update == Update::accumulate;
+    t.tail = int(columns - (vecs - 1) * S::width);
+    if constexpr (kTransposes) {
+      const real* b = args.b + column * args.ldb + p;
+      for (std::int64_t j = 0; j < columns; ++j) {
+        for (std::int64_t q = 0; q < k; ++q) panel[q * vecs * S::width + j] = b[j * args.ldb + q];
+      }
+      t.b = panel;
+      t.ldb = vecs * S::width;
+    } else {
+      t.b = kB == BOrder::along_k ? args.b + column * args.ldb + p : args.b + p * args.ldb + column;
+      t.ldb = args.ldb;
+    }
+    for (std::int64_t i = first; i < last; ++i) {
+      const std::int64_t row = rows.begin(i);
+      t.a = kA == AOrder::along_k ? args.a + row * args.lda + p : args.a + p * args.lda + row;
+      t.c = args.c + row * args.ldc + column;
+      TileTable<S, kA, kB>::entries.run[rows.begin(i + 1) - row - 1][vecs - 1](t);
+    }
+  }
+};
+
+}  // namespace thimble::detail
