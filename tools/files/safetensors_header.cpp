@@ -1,0 +1,265 @@
+#include "tools/files/safetensors_header.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <unordered_set>
+
+#include "tools/files/error.hpp"
+#include "tools/files/json_text.hpp"
+
+namespace thimble::detail {
+namespace {
+
+struct TypeRow {
+  StoredType type;
+  std::string_view name;
+  std::size_t bytes;
+};
+
+constexpr TypeRow kTypes[] = {
+    {StoredType::kBool, "BOOL", 1},      {StoredType::kU8, "U8", 1},          {StoredType::kI8, "I8", 1},
+    {StoredType::kF8E5M2, "F8_E5M2", 1}, {StoredType::kF8E4M3, "F8_E4M3", 1}, {StoredType::kI16, "I16", 2},
+    {StoredType::kU16, "U16", 2},        {StoredType::kF16, "F16", 2},        {StoredType::kBF16, "BF16", 2},
+    {StoredType::kI32, "I32", 4},        {StoredType::kU32, "U32", 4},        {StoredType::kF32, "F32", 4},
+    {StoredType::kI64, "I64", 8},        {StoredType::kU64, "U64", 8},        {StoredType::kF64, "F64", 8},
+};
+
+const TypeRow& type_row(StoredType type) {
+  return *std::find_if(std::begin(kTypes), std::end(kTypes),
+                       [&](const TypeRow& row) { return row.type == type; });
+}
+
+/// Bytes of a shape, or nothing when the product does not fit 64 bits.
+std::optional<std::uint64_t> byte_count(const std::vector<std::uint64_t>& shape, StoredType type) {
+  std::uint64_t count = type_row(type).bytes;
+  // A zero makes the tensor empty however large the other dimensions are.
+  if (std::find(shape.begin(), shape.end(), 0U) != shape.end()) return 0;
+  for (const std::uint64_t size : shape) {
+    if (count > std::numeric_limits<std::uint64_t>::max() / size) return std::nullopt;
+    count *= size;
+  }
+  return count;
+}
+
+std::string offsets_text(const HeaderEntry& entry) {
+  return shape_text(entry.offsets);
+}
+
+/// Takes the parser's events straight into the header, so that a hostile nesting or size never becomes a
+/// tree.
+class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
+ public:
+  explicit HeaderReader(const std::string& where) : where_(where) {}
+  Header take() { return std::move(header_); }
+
+  bool null() override { refuse("null"); }
+  bool boolean(bool) override { refuse("a boolean"); }
+  bool number_integer(number_integer_t value) override {
+    refuse("the negative number " + std::to_string(value));
+  }
+  bool number_float(number_float_t, const string_t& text) override { refuse("the number " + text); }
+  bool binary(binary_t&) override { refuse("binary data"); }
+
+  bool number_unsigned(number_unsigned_t value) override {
+    if (place_ == Place::kShape) {
+      entry_.shape.push_back(value);
+    } else if (place_ == Place::kOffsets) {
+      if (offset_count_ == 2) fail("has more than two data_offsets");
+      entry_.offsets[offset_count_++] = value;
+    } else {
+      refuse("the number " + std::to_string(value));
+    }
+    return true;
+  }
+
+  bool string(string_t& value) override {
+    if (place_ == Place::kMetadata) {
+      header_.metadata[key_] = value;
+    } else if (place_ == Place::kTensor && key_ == "dtype") {
+      set_type(value);
+    } else {
+      refuse("the text " + in_quotes(value));
+    }
+    return true;
+  }
+
+  bool key(string_t& value) override {
+    if (place_ == Place::kTensor) {
+      if (value != "dtype" && value != "shape" && value != "data_offsets") {
+        fail("has the unknown field " + in_quotes(value));
+      }
+      if (!fields_.insert(value).second) fail("has the field " + in_quotes(value) + " twice");
+    } else if (place_ == Place::kMetadata) {
+      if (header_.metadata.contains(value))
+        throw Error(where_, "__metadata__ has " + in_quotes(value) + " twice");
+    } else if (!names_.insert(value).second) {
+      throw Error(where_, "the header has the name " + in_quotes(value) + " twice");
+    }
+    key_ = value;
+    return true;
+  }
+
+  bool start_object(std::size_t) override {
+    if (place_ == Place::kOutside) {
+      place_ = Place::kRoot;
+    } else if (place_ == Place::kRoot && key_ == "__metadata__") {
+      place_ = Place::kMetadata;
+    } else if (place_ == Place::kRoot) {
+      place_ = Place::kTensor;
+      entry_ = HeaderEntry{};
+      entry_.name = key_;
+      fields_.clear();
+      offset_count_ = 0;
+    } else {
+      refuse("an object");
+    }
+    return true;
+  }
+
+  bool end_object() override {
+    if (place_ == Place::kTensor) finish_tensor();
+    place_ = place_ == Place::kRoot ? Place::kOutside : Place::kRoot;
+    return true;
+  }
+
+  bool start_array(std::size_t) override {
+    if (place_ == Place::kTensor && key_ == "shape") {
+      place_ = Place::kShape;
+    } else if (place_ == Place::kTensor && key_ == "data_offsets") {
+      place_ = Place::kOffsets;
+    } else {
+      refuse("an array");
+    }
+    return true;
+  }
+
+  bool end_array() override {
+    place_ = Place::kTensor;
+    return true;
+  }
+
+  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception& error) override {
+    throw Error(where_, "bad JSON in the header: " + json_reason(error.what()));
+  }
+
+ private:
+  enum class Place { kOutside, kRoot, kMetadata, kTensor, kShape, kOffsets };
+
+  [[noreturn]] void fail(const std::string& problem) const {
+    throw Error(where_, "tensor " + in_quotes(entry_.name) + " " + problem);
+  }
+
+  [[noreturn]] void refuse(const std::string& found) const {
+    switch (place_) {
+      case Place::kOutside:
+        throw Error(where_, "the header is " + found + ", not an object");
+      case Place::kRoot:
+        throw Error(where_, "header field " + in_quotes(key_) + " is " + found + ", not an object");
+      case Place::kMetadata:
+        throw Error(where_, "__metadata__ " + in_quotes(key_) + " is " + found + ", not a text");
+      case Place::kTensor:
+        fail("has " + found + " as " + key_);
+      case Place::kShape:
+        fail("has " + found + " in its shape");
+      case Place::kOffsets:
+        fail("has " + found + " in its data_offsets");
+    }
+    fail("has " + found);
+  }
+
+  void set_type(const std::string& name) {
+    std::vector<std::string> known;
+    for (const TypeRow& row : kTypes) {
+      known.emplace_back(row.name);
+      if (row.name != name) continue;
+      entry_.type = row.type;
+      return;
+    }
+    throw Error(where_, "tensor " + in_quotes(entry_.name) + " has the unknown dtype " + in_quotes(name),
+                did_you_mean(name, known));
+  }
+
+  void finish_tensor() {
+    for (const char* field : {"dtype", "shape", "data_offsets"}) {
+      if (!fields_.contains(field)) fail(std::string("has no ") + field);
+    }
+    if (offset_count_ != 2) fail("has " + std::to_string(offset_count_) + " data_offsets instead of two");
+    if (entry_.offsets[1] < entry_.offsets[0])
+      fail("ends before it begins: data_offsets " + offsets_text(entry_));
+    const std::string described = shape_text(entry_.shape) + " of " + std::string(type_row(entry_.type).name);
+    const std::optional<std::uint64_t> needed = byte_count(entry_.shape, entry_.type);
+    if (!needed) fail("has the shape " + described + ", more bytes than 64 bits can count");
+    const std::uint64_t given = entry_.offsets[1] - entry_.offsets[0];
+    if (given != *needed) {
+      fail("takes " + std::to_string(*needed) + " bytes (" + described + "), but its data_offsets " +
+           offsets_text(entry_) + " hold " + std::to_string(given));
+    }
+    header_.entries.push_back(entry_);
+  }
+
+  std::string where_;
+  Header header_;
+  Place place_ = Place::kOutside;
+  std::string key_;
+  HeaderEntry entry_;
+  std::size_t offset_count_ = 0;
+  std::unordered_set<std::string> names_;
+  std::unordered_set<std::string> fields_;
+};
+
+}  // namespace
+
+Header parse_header(std::string_view text, const std::string& where) {
+  if (!text.starts_with('{'))
+    throw Error(where, "the header does not begin with '{'; this is not safetensors");
+  // The parser takes a zero byte as the end of its input and would not look at what follows.
+  const std::size_t zero = text.find('\0');
+  if (zero != text.npos) throw Error(where, "bad JSON in the header: a zero byte at " + std::to_string(zero));
+  HeaderReader reader(where);
+  nlohmann::json::sax_parse(text, &reader);
+  return reader.take();
+}
+
+void check_coverage(const Header& header, std::uint64_t data_bytes, const std::string& where) {
+  std::vector<const HeaderEntry*> order;
+  for (const HeaderEntry& entry : header.entries) order.push_back(&entry);
+  std::stable_sort(order.begin(), order.end(),
+                   [](const HeaderEntry* a, const HeaderEntry* b) { return a->offsets < b->offsets; });
+  std::uint64_t covered = 0;
+  const HeaderEntry* before = nullptr;
+  for (const HeaderEntry* entry : order) {
+    const std::string named = "tensor " + in_quotes(entry->name) + " at data_offsets " + offsets_text(*entry);
+    const std::string after =
+        before == nullptr ? "the data begin at 0"
+                          : "tensor " + in_quotes(before->name) + " ends at " + std::to_string(covered);
+    if (entry->offsets[1] > data_bytes) {
+      throw Error(where, named + " reaches past the end of the file, which holds " +
+                             std::to_string(data_bytes) + " bytes of data");
+    }
+    if (entry->offsets[0] < covered) throw Error(where, named + " overlaps: " + after);
+    if (entry->offsets[0] > covered) throw Error(where, named + " leaves a gap: " + after);
+    covered = entry->offsets[1];
+    before = entry;
+  }
+  if (covered != data_bytes) {
+    throw Error(where, "the tensors end at byte " + std::to_string(covered) +
+                           " of the data, but the file holds " + std::to_string(data_bytes) + " bytes");
+  }
+}
+
+}  // namespace thimble::detail
+
+namespace thimble {
+
+std::string_view stored_type_name(StoredType type) {
+  return detail::type_row(type).name;
+}
+
+std::size_t stored_type_bytes(StoredType type) {
+  return detail::type_row(type).bytes;
+}
+
+}  // namespace thimble
