@@ -27,6 +27,12 @@ struct Name {
     for (int i = 0; rest[i] != 0; ++i) push(rest[i]);
   }
 
+  constexpr Name operator+(const char* suffix) const {
+    Name r = *this;
+    for (int i = 0; suffix[i] != 0; ++i) r.push(suffix[i]);
+    return r;
+  }
+
   constexpr std::string_view view() const { return {text, std::size_t(length)}; }
   constexpr int size() const { return length; }
   constexpr bool operator==(const Name& o) const { return hash == o.hash && view() == o.view(); }

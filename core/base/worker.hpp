@@ -34,4 +34,18 @@ struct Worker {
   }
 };
 
+/// The workers that a port offers. The default runs everything on the calling thread.
+struct Team {
+  int count = 1;
+  /// Calls job(argument, worker) once for each worker, at the same time, and returns when all are done.
+  void (*run)(void* state, void (*job)(void*, const Worker&), void* argument) = nullptr;
+  void* state = nullptr;
+
+  template <class F>
+  void each(F f) const {
+    if (run == nullptr) return f(Worker{});
+    run(state, [](void* g, const Worker& w) { (*static_cast<F*>(g))(w); }, &f);
+  }
+};
+
 }  // namespace thimble

@@ -1,0 +1,230 @@
+#pragma once
+/// The engine trains, evaluates and generates with a model laid out in an arena. It is a template over the number
+/// type alone: models and instruction sets reach it as tables.
+
+#include <span>
+
+#include "core/base/digest.hpp"
+#include "core/base/status.hpp"
+#include "core/train/initialise.hpp"
+#include "core/train/options.hpp"
+#include "core/train/program.hpp"
+
+namespace thimble {
+
+/// A model made ready for one arena: tables only, so a board keeps all of it in flash.
+template <class real>
+struct ModelLayout {
+  TapeView tape;
+  ProgramView<real> train;     ///< forward, backward
+  ProgramView<real> evaluate;  ///< forward
+  ProgramView<real> decode;    ///< forward of one token at a time
+  std::span<const ParameterSlots> parameters;
+  std::span<const InputSlot> inputs;  ///< real-valued inputs
+  ArenaPlace tokens = kNoPlace;       ///< int32 ids [B, T]; kNoPlace where the model takes none
+  ArenaPlace targets = kNoPlace;
+  std::int32_t vocabulary = 0;
+  Extent limit;                   ///< the largest batch and context that there is room for
+  std::int64_t arena_bytes = 0;
+  UpdateKernels<real> update;
+};
+
+/// What one update did.
+struct UpdateResult {
+  Status status = Status::ok;
+  double loss = 0;            ///< mean over the valid targets of the window
+  std::int64_t valid = 0;     ///< targets that counted
+  double gradient_norm = 0;   ///< of the mean loss, before clipping
+  double learning_rate = 0;
+  bool clipped = false;
+};
+
+template <class real>
+class Engine {
+ public:
+  /// The arena must be aligned to kArenaAlignment and hold layout.arena_bytes.
+  Engine(const ModelLayout<real>& layout, std::byte* arena, Team team = {})
+      : layout_(layout), arena_(arena), team_(team) {}
+
+  /// Weights from `seed`, moments zero, step 0.
+  void initialise(std::uint64_t seed) {
+    team_.each([&](const Worker& w) {
+      for (const ParameterSlots& p : layout_.parameters) {
+        const Value& v = layout_.tape[p.value];
+        fill_initial(at(p.weight), p.count, v.init, seed, v.name.hash, w);
+      }
+      for (const InputSlot& i : layout_.inputs) {
+        const Value& v = layout_.tape[i.value];
+        fill_initial(at(i.place), v.shape.count(layout_.limit), v.init, seed, v.name.hash, w);
+      }
+    });
+    reset_optimizer();
+  }
+
+  /// Moments zero, step 0; the weights stay.
+  void reset_optimizer() {
+    team_.each([&](const Worker& w) {
+      for (const ParameterSlots& p : layout_.parameters) {
+        fill_zero(p.first_moment, p.count, w);
+        fill_zero(p.second_moment, p.count, w);
+      }
+    });
+    progress_ = {};
+    begin_window();
+  }
+
+  /// Forward and backward of one micro-batch; its gradient adds to the window's.
+  /// tokens, targets: [batch, context] ids; a target of -1 does not count. Models without ids take empty spans.
+  Status accumulate(std::span<const std::int32_t> tokens, std::span<const std::int32_t> targets,
+                    const Extent& extent) {
+    const Status s = set_batch(tokens, targets, extent);
+    if (s != Status::ok) return s;
+    const RunState<real> run = run_state(extent);
+    const ProgramView<real>& p = layout_.train;
+    team_.each([&](const Worker& w) {
+      run_steps(p, 0, p.backward_begin, run, w);
+      if (p.seed != kNoPlace) {
+        if (w.index == 0) *at(p.seed) = real(1);
+        w.barrier();
+      }
+      run_steps(p, p.backward_begin, p.count, run, w);
+    });
+    window_.loss_sum += sum_result(p, extent);
+    window_.valid += count_valid(targets);
+    ++window_.micro_batches;
+    return Status::ok;
+  }
+
+  /// Ends the window: one optimizer step with the gradient of the mean loss over all its valid targets.
+  /// A loss or gradient that is not finite leaves weights, moments and step as they were.
+  UpdateResult update(const TrainOptions& options) {
+    UpdateResult r;
+    r.valid = window_.valid;
+    r.loss = mean_loss();
+    r.learning_rate = learning_rate(options.schedule, progress_.step);
+    const bool finite_loss = r.loss - r.loss == 0;
+    if (!finite_loss) r.status = Status::non_finite_loss;
+    if (finite_loss && window_.micro_batches > 0) apply_update(options, r);
+    begin_window();
+    return r;
+  }
+
+  /// Loss without gradient, of one batch. Adds to loss_sum and valid, so that batches of any size make one mean.
+  Status evaluate(std::span<const std::int32_t> tokens, std::span<const std::int32_t> targets,
+                  const Extent& extent, double& loss_sum, std::int64_t& valid) {
+    const Status s = set_batch(tokens, targets, extent);
+    if (s != Status::ok) return s;
+    const RunState<real> run = run_state(extent);
+    team_.each([&](const Worker& w) { run_steps(layout_.evaluate, 0, layout_.evaluate.count, run, w); });
+    loss_sum += sum_result(layout_.evaluate, extent);
+    valid += count_valid(targets);
+    return Status::ok;
+  }
+
+  /// Logits [V] after `token` at `position`; the tokens before it were given by earlier calls. The transient part of
+  /// the arena belongs to generation from position 0 until training or evaluation goes on.
+  Status decode(std::int32_t token, std::int32_t position, const real*& logits) {
+    if (position < 0 || position >= layout_.limit.context) return Status::context_full;
+    if (token < 0 || token >= layout_.vocabulary) return Status::token_out_of_range;
+    *ids(layout_.tokens) = token;
+    RunState<real> run = run_state({1, 1});
+    run.position = position;
+    team_.each([&](const Worker& w) { run_steps(layout_.decode, 0, layout_.decode.count, run, w); });
+    logits = at(layout_.decode.result);
+    return Status::ok;
+  }
+
+  /// The fingerprint of all weights, in tape order.
+  std::uint64_t digest() const {
+    Digest d;
+    for (const ParameterSlots& p : layout_.parameters) d.add(at(p.weight), std::size_t(p.count));
+    return d.value();
+  }
+
+  const ModelLayout<real>& layout() const { return layout_; }
+  std::int64_t step() const { return progress_.step; }
+  std::int64_t valid_in_window() const { return window_.valid; }
+  double mean_loss() const { return window_.valid > 0 ? window_.loss_sum / double(window_.valid) : 0; }
+  void set_observer(const StepObserver<real>* o) { observer_ = o; }
+
+  /// A parameter's weight, gradient (of the window's summed loss), and moments.
+  std::span<real> weight(const ParameterSlots& p) const { return {at(p.weight), std::size_t(p.count)}; }
+  std::span<real> gradient(const ParameterSlots& p) const { return {at(p.gradient), std::size_t(p.count)}; }
+  /// A real-valued input's numbers.
+  std::span<real> input(const InputSlot& i) const {
+    return {at(i.place), std::size_t(layout_.tape[i.value].shape.count(layout_.limit))};
+  }
+  /// What the last training or evaluation pass computed: a loss per token, or the result.
+  const real* result() const { return at(layout_.train.result); }
+  const real* evaluated_result() const { return at(layout_.evaluate.result); }
+
+  /// Forgets the gradient that has been gathered since the last update.
+  void begin_window() { window_ = {}; }
+
+ private:
+  struct Progress {
+    std::int64_t step = 0;
+    BetaPowers powers;
+  };
+  struct Window {
+    double loss_sum = 0;
+    std::int64_t valid = 0;
+    std::int32_t micro_batches = 0;
+  };
+
+  real* at(ArenaPlace p) const { return run_state({}).at(p); }
+  std::int32_t* ids(ArenaPlace p) const { return run_state({}).template at<std::int32_t>(p); }
+
+  RunState<real> run_state(const Extent& extent) const {
+    return {arena_, extent, 0, window_.micro_batches > 0, observer_};
+  }
+
+  void fill_zero(ArenaPlace place, std::int64_t count, const Worker& w) {
+    if (place == kNoPlace) return;
+    const Range r = w.share(count, 16);
+    for (std::int64_t i = r.begin; i < r.end; ++i) at(place)[i] = real(0);
+  }
+
+  Status set_batch(std::span<const std::int32_t> tokens, std::span<const std::int32_t> targets,
+                   const Extent& extent) {
+    const bool fits = extent.batch >= 1 && extent.context >= 1 && extent.batch <= layout_.limit.batch &&
+                      extent.context <= layout_.limit.context;
+    const std::size_t count = layout_.tokens == kNoPlace ? 0 : std::size_t(extent.tokens());
+    if (!fits || tokens.size() != count || targets.size() != count) return Status::extent_out_of_range;
+    for (std::size_t i = 0; i < count; ++i) {
+      const bool token_fits = tokens[i] >= 0 && tokens[i] < layout_.vocabulary;
+      const bool target_fits = targets[i] >= kIgnoredTarget && targets[i] < layout_.vocabulary;
+      if (!token_fits || !target_fits) return Status::token_out_of_range;
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      ids(layout_.tokens)[i] = tokens[i];
+      ids(layout_.targets)[i] = targets[i];
+    }
+    return Status::ok;
+  }
+
+  static std::int64_t count_valid(std::span<const std::int32_t> targets) {
+    std::int64_t n = 0;
+    for (std::int32_t t : targets) n += t != kIgnoredTarget;
+    return targets.empty() ? 1 : n;
+  }
+
+  /// The sum of the last value, in ascending order.
+  double sum_result(const ProgramView<real>& program, const Extent& extent) const {
+    const std::int64_t n = layout_.tape[layout_.tape.size - 1].shape.count(extent);
+    double sum = 0;
+    for (std::int64_t i = 0; i < n; ++i) sum += double(at(program.result)[i]);
+    return sum;
+  }
+
+  void apply_update(const TrainOptions& options, UpdateResult& r);
+
+  const ModelLayout<real>& layout_;
+  std::byte* arena_;
+  Team team_;
+  const StepObserver<real>* observer_ = nullptr;
+  Progress progress_;
+  Window window_;
+};
+
+}  // namespace thimble
