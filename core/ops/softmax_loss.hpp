@@ -1,0 +1,115 @@
+#pragma once
+/// Softmax and cross-entropy of one row of n logits:
+///   loss = log(sum_j exp(l_j - max)) + (max - l_target),   d_l = softmax(l) - onehot(target)
+/// d_l is the gradient of the row's own loss: nothing is divided by the number of rows. An ignored target
+/// gives loss 0 and a gradient of zeros. A NaN or +infinity among the logits makes the loss NaN.
+///
+/// Order of sums: the maximum is exact; the exponentials are summed in the row order of core/simd/lanes.hpp;
+/// softmax_j = exp_j * (1 / sum), then 1 is subtracted at the target.
+
+#include "core/base/scalar_math.hpp"
+#include "core/ops/op.hpp"
+#include "core/simd/functions.hpp"
+
+namespace thimble::detail {
+
+template <class S>
+struct SoftmaxLoss {
+  using real = typename S::real;
+
+  static real loss(const real* logits, std::ptrdiff_t n, std::int32_t target) {
+    if (target == kIgnoredTarget) return 0;
+    const real top = largest(logits, n);
+    const real sum = sum_of_exp(logits, n, top, [](auto, auto) {});
+    return logarithm(sum) + (top - logits[target]);
+  }
+
+  /// The loss; the gradient goes to `d_logits`, which may be `logits`. One exponential per logit.
+  static real loss_and_gradient(const real* logits, std::ptrdiff_t n, std::int32_t target, real* d_logits) {
+    if (target == kIgnoredTarget) {
+      for_lanes<S>(n, [&](auto at) { at.store(d_logits, Lanes<S>::zero()); });
+      return 0;
+    }
+    const real wanted = logits[target];
+    const real top = largest(logits, n);
+    const real sum = sum_of_exp(logits, n, top, [&](auto at, auto e) { at.store(d_logits, e); });
+    const auto scale = Lanes<S>::broadcast(1 / sum);
+    for_lanes<S>(n, [&](auto at) { at.store(d_logits, at.load(d_logits) * scale); });
+    d_logits[target] -= 1;
+    return logarithm(sum) + (top - wanted);
+  }
+
+  /// The loss; softmax is added to `d_logits`, another row than `logits`, before 1 is subtracted at the
+  /// target.
+  static real loss_and_added_gradient(const real* logits, std::ptrdiff_t n, std::int32_t target,
+                                      real* d_logits) {
+    if (target == kIgnoredTarget) return 0;
+    const real top = largest(logits, n);
+    const real sum = sum_of_exp(logits, n, top, [](auto, auto) {});
+    const auto scale = Lanes<S>::broadcast(1 / sum);
+    const auto shift = Lanes<S>::broadcast(top);
+    for_lanes<S>(
+        n, [&](auto at) { at.store(d_logits, at.load(d_logits) + exp(at.load(logits) - shift) * scale); });
+    d_logits[target] -= 1;
+    return logarithm(sum) + (top - logits[target]);
+  }
+
+ private:
+  /// row_max in four chains: a maximum has no order.
+  static real largest(const real* x, std::ptrdiff_t n) {
+    using L = Lanes<S>;
+    constexpr std::ptrdiff_t kStride = 4 * L::count;
+    if (n < kStride) return row_max<S>(x, n);
+    L top[4];
+    for (int k = 0; k < 4; ++k) top[k] = L::load(x + k * L::count);
+    std::ptrdiff_t i = kStride;
+    for (; i + kStride <= n; i += kStride) {
+      for (int k = 0; k < 4; ++k) top[k] = maximum(top[k], L::load(x + i + k * L::count));
+    }
+    const real body = maximum(maximum(top[0], top[1]), maximum(top[2], top[3])).max();
+    const real rest = row_max<S>(x + i, n - i);
+    return body > rest ? body : rest;
+  }
+
+  template <class Use>
+  static real sum_of_exp(const real* x, std::ptrdiff_t n, real top, Use use) {
+    const auto shift = Lanes<S>::broadcast(top);
+    auto sum = Lanes<S>::zero();
+    for_lanes<S>(n, [&](auto at) {
+      const auto e = exp(at.load(x) - shift);
+      use(at, e);
+      sum = sum + at.zero_others(e);
+    });
+    return sum.sum();
+  }
+
+  static real logarithm(real x) { return log(Lanes<S>::broadcast(x)).max(); }
+};
+
+/// The same in plain double, for the reference kernels. `logit(j)` gives a logit, as often as asked.
+template <class Logit>
+class SoftmaxLossReference {
+ public:
+  SoftmaxLossReference(Logit logit, std::int64_t n, std::int32_t target) : logit_(logit), target_(target) {
+    if (target_ == kIgnoredTarget) return;
+    top_ = logit_(0);
+    for (std::int64_t j = 1; j < n; ++j) {
+      const double l = logit_(j);
+      top_ = l > top_ ? l : top_;
+    }
+    for (std::int64_t j = 0; j < n; ++j) sum_ += scalar_exp(logit_(j) - top_);
+  }
+
+  double loss() const { return target_ == kIgnoredTarget ? 0 : scalar_log(sum_) + (top_ - logit_(target_)); }
+  double gradient(std::int64_t j) const {
+    return target_ == kIgnoredTarget ? 0 : scalar_exp(logit_(j) - top_) / sum_ - (j == target_ ? 1 : 0);
+  }
+
+ private:
+  Logit logit_;
+  std::int32_t target_;
+  double top_ = 0;
+  double sum_ = 0;
+};
+
+}  // namespace thimble::detail
