@@ -1,0 +1,80 @@
+#include "tools/command/common.hpp"
+
+#include <cinttypes>
+#include <cstdio>
+#include <iostream>
+
+namespace thimble {
+
+void CommonFlags::add_to(CLI::App& command) {
+  command.add_flag("--json", json, "One JSON object on standard output");
+  command.add_option("--real", real, "Number type: f32 or f64")
+      ->check(CLI::IsMember({"f32", "f64"}))
+      ->capture_default_str();
+  command.add_option("--isa", isa, "Instruction set: avx512, avx2, plain or auto")
+      ->check(CLI::IsMember({"avx512", "avx2", "plain", "auto"}))
+      ->capture_default_str();
+  command.add_option("--profile", profile, "Multiply-add: fused (one rounding) or separate (two)")
+      ->check(CLI::IsMember({"fused", "separate"}))
+      ->capture_default_str();
+  command.add_option("--threads", threads, "Threads; 0: one a processor. The bits do not depend on it")
+      ->check(CLI::Range(0, 256))
+      ->capture_default_str();
+  command.add_option("--seed", seed, "Seed of all random numbers")->capture_default_str();
+}
+
+void LayoutFlags::add_to(CLI::App& command) {
+  command.add_option("--batch", batch, "Sequences in a step; 0: the model's default")
+      ->check(CLI::Range(0, 65536))
+      ->capture_default_str();
+  command.add_option("--context", context, "Tokens in a sequence; 0: the model's default")
+      ->check(CLI::Range(0, 1 << 20))
+      ->capture_default_str();
+  command
+      .add_option("--recompute", recompute,
+                  "Which activations are computed again for backward: none, blocks (all but block inputs), or a "
+                  "comma-separated list of the values to keep (* stands for any characters)")
+      ->capture_default_str();
+}
+
+Extent LayoutFlags::extent_for(const Model& model) const {
+  Extent e = model.extent;
+  if (batch > 0) e.batch = batch;
+  if (context > 0) e.context = context;
+  if (e.context > model.context_limit()) {
+    throw Error("--context", std::to_string(e.context) + " tokens are more than the " +
+                                 std::to_string(model.context_limit()) + " positions of " + model.name, "");
+  }
+  return e;
+}
+
+RecomputeChoice recompute_choice(const std::string& text) {
+  RecomputeChoice c;
+  if (text == "none") return c;
+  if (text == "blocks") {
+    c.kind = RecomputeChoice::Kind::blocks;
+    return c;
+  }
+  c.kind = RecomputeChoice::Kind::list;
+  c.kept = CLI::detail::split(text, ',');
+  return c;
+}
+
+SessionOptions session_options(const CommonFlags& common, const Extent& extent) {
+  SessionOptions o;
+  o.extent = extent;
+  o.threads = common.thread_count();
+  o.isa = isa_from(common.isa);
+  o.profile = common.profile == "separate" ? Profile::separate : Profile::fused;
+  return o;
+}
+
+std::string digest_text(std::uint64_t digest) {
+  char text[17];
+  std::snprintf(text, sizeof(text), "%016" PRIx64, digest);
+  return text;
+}
+
+void print_json(const Json& object) { std::cout << object.dump() << "\n"; }
+
+}  // namespace thimble

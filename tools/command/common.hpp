@@ -1,0 +1,65 @@
+#pragma once
+/// What all subcommands share: the common flags, how a session is opened, how results are printed.
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "tools/files/error.hpp"
+#include "tools/model/session.hpp"
+
+namespace thimble {
+
+using Json = nlohmann::ordered_json;
+
+/// Flags that every subcommand takes.
+struct CommonFlags {
+  bool json = false;
+  std::string real = "f32";
+  std::string isa = "auto";
+  std::string profile = "fused";
+  int threads = 0;  ///< 0: as many as there are processors
+  std::uint64_t seed = 1;
+
+  void add_to(CLI::App& command);
+  int thread_count() const { return threads > 0 ? threads : ThreadTeam::available(); }
+  int real_bytes() const { return real == "f64" ? 8 : 4; }
+};
+
+/// Batch, context and schedule, for the subcommands that lay out an arena.
+struct LayoutFlags {
+  int batch = 0;    ///< 0: the model's default
+  int context = 0;  ///< 0: the model's default
+  std::string recompute = "none";
+
+  void add_to(CLI::App& command);
+  Extent extent_for(const Model& model) const;
+};
+
+/// none, blocks, or a comma-separated list of the values to keep.
+RecomputeChoice recompute_choice(const std::string& text);
+
+SessionOptions session_options(const CommonFlags& common, const Extent& extent);
+
+/// Calls f.template operator()<real>() with the number type of --real.
+template <class F>
+auto with_real(const CommonFlags& common, F f) {
+  if (common.real == "f64") return f.template operator()<double>();
+  return f.template operator()<float>();
+}
+
+/// Sixteen hexadecimal digits.
+std::string digest_text(std::uint64_t digest);
+
+/// Prints one JSON object and a newline on standard output.
+void print_json(const Json& object);
+
+// The subcommands. Each adds itself to the application and runs from its callback.
+void add_models_command(CLI::App& app);
+void add_plan_command(CLI::App& app);
+void add_train_command(CLI::App& app);
+void add_sample_command(CLI::App& app);
+void add_grad_command(CLI::App& app);
+void add_gradcheck_command(CLI::App& app);
+void add_bench_command(CLI::App& app);
+
+}  // namespace thimble

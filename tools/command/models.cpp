@@ -1,0 +1,42 @@
+/// thimble models: what this program carries.
+
+#include <iostream>
+
+#include "tools/command/common.hpp"
+#include "tools/terminal/table.hpp"
+
+namespace thimble {
+
+namespace {
+
+Json describe(const Model& m) {
+  Json j{{"name", m.name}, {"description", m.description}, {"parameters", m.parameter_count()},
+         {"vocabulary", m.vocabulary()}, {"batch", m.extent.batch}, {"context", m.extent.context}};
+  if (m.gpt) {
+    j["width"] = m.gpt->width;
+    j["heads"] = m.gpt->heads;
+    j["layers"] = m.gpt->layers;
+    j["context_limit"] = m.gpt->context;
+  }
+  return j;
+}
+
+}  // namespace
+
+void add_models_command(CLI::App& app) {
+  struct Flags {
+    CommonFlags common;
+  };
+  const auto flags = std::make_shared<Flags>();
+  CLI::App* const command = app.add_subcommand("models", "List the models");
+  flags->common.add_to(*command);
+  command->callback([flags] {
+    if (flags->common.json) {
+      Json list = Json::array();
+      for (const Model& m : all_models()) list.push_back(describe(m));
+      return print_json({{"models", list}});
+    }
+  });
+}
+
+}  // namespace thimble
