@@ -1,0 +1,197 @@
+#pragma once
+/// Optimizer steps, a tensor at a time, and the norm of the gradient. Gradients arrive as sums over the valid
+/// targets of a window; `gradient_scale` makes them clipped means. Every element is computed alone, so
+/// neither the instruction set nor the number of workers shows.
+///
+/// AdamW (Loshchilov and Hutter, 2019; PyTorch's semantics), every operation rounded in this order:
+///   g = gradient * scale
+///   m = mul_add(beta1, m, (1 - beta1) * g)             then 0 where |m| < kMomentFloor
+///   v = mul_add(beta2, v, (1 - beta2) * (g * g))       then 0 where v < kMomentFloor
+///   direction = m / mul_add(sqrt(v), 1 / sqrt(1 - beta2^t), epsilon)
+///   w = mul_add(-rate / (1 - beta1^t), direction, w * (1 - rate * decay))
+/// SGD with momentum (PyTorch's semantics, decay added to the gradient):
+///   g = mul_add(decay, w, gradient * scale)
+///   b = mul_add(momentum, b, g)                        then 0 where |b| < kMomentFloor
+///   w = mul_add(-rate, b, w)
+/// A weight that decays becomes 0 below kMomentFloor too: nothing stays subnormal, which would be slow.
+///
+/// Norm: blocks of kNormBlock elements that never cross tensors; squares by mul_add in the row order of
+/// core/simd/lanes.hpp, in `real`; the blocks' sums are added in double, in ascending order.
+
+#include "core/ops/elements.hpp"
+#include "core/plan/plan.hpp"
+#include "core/simd/lanes.hpp"
+#include "core/train/options.hpp"
+
+namespace thimble {
+
+/// Moments (and decaying weights) smaller than this are 0.
+inline constexpr double kMomentFloor = 0x1p-100;
+
+/// What is wrong with the options, in words, or null.
+constexpr const char* fault_of(const OptimizerOptions& o) {
+  const auto usable = [](double x) { return x >= 0 && x - x == 0; };
+  if (!usable(o.weight_decay)) return "the weight decay must be finite and not negative";
+  if (!usable(o.clip)) return "the clipping norm must be finite and not negative";
+  if (o.kind == OptimizerKind::sgd) {
+    return o.momentum >= 0 && o.momentum < 1 ? nullptr : "the momentum must lie in [0, 1)";
+  }
+  const bool betas = o.beta1 >= 0 && o.beta1 < 1 && o.beta2 >= 0 && o.beta2 < 1;
+  if (!betas) return "both betas must lie in [0, 1)";
+  // The square root of kMomentFloor is 9e-16.
+  if (!(o.epsilon >= 1e-15) || !usable(o.epsilon)) return "epsilon must be finite and at least 1e-15";
+  return nullptr;
+}
+
+/// beta1^t and beta2^t, after t steps.
+struct BetaPowers {
+  double beta1 = 1;
+  double beta2 = 1;
+
+  constexpr BetaPowers next(const OptimizerOptions& o) const { return {beta1 * o.beta1, beta2 * o.beta2}; }
+};
+
+/// The numbers of one AdamW step that are the same for all elements of a tensor.
+template <class real>
+struct AdamWStep {
+  real gradient_scale;
+  real beta1, one_minus_beta1;
+  real beta2, one_minus_beta2;
+  real rate;        ///< learning rate / (1 - beta1^t)
+  real root_scale;  ///< 1 / sqrt(1 - beta2^t)
+  real epsilon;
+  real keep;          ///< 1 - learning rate * weight decay
+  real weight_floor;  ///< kMomentFloor where the weight decays, else 0
+
+  /// `powers` include this step.
+  AdamWStep(const OptimizerOptions& o, double learning_rate, const BetaPowers& powers, double scale,
+            bool decays)
+      : gradient_scale(real(scale)),
+        beta1(real(o.beta1)),
+        one_minus_beta1(real(1 - o.beta1)),
+        beta2(real(o.beta2)),
+        one_minus_beta2(real(1 - o.beta2)),
+        rate(real(learning_rate / (1 - powers.beta1))),
+        root_scale(real(1 / square_root(1 - powers.beta2))),
+        epsilon(real(o.epsilon)),
+        keep(real(decays ? 1 - learning_rate * o.weight_decay : 1)),
+        weight_floor(real(decays && o.weight_decay > 0 ? kMomentFloor : 0)) {}
+};
+
+/// The numbers of one SGD step.
+template <class real>
+struct SgdStep {
+  real gradient_scale;
+  real momentum;
+  real rate;
+  real decay;
+  real weight_floor;
+
+  SgdStep(const OptimizerOptions& o, double learning_rate, double scale, bool decays)
+      : gradient_scale(real(scale)),
+        momentum(real(o.momentum)),
+        rate(real(learning_rate)),
+        decay(real(decays ? o.weight_decay : 0)),
+        weight_floor(real(decays && o.weight_decay > 0 ? kMomentFloor : 0)) {}
+};
+
+/// What the gradient is multiplied by so that its norm does not exceed `clip`, as PyTorch's clip_grad_norm_
+/// has it; 1 where clip is 0.
+constexpr double clip_scale(double norm, double clip) {
+  const double scale = clip / (norm + 1e-6);
+  return clip > 0 && scale < 1 ? scale : 1;
+}
+
+/// Number of blocks of a tensor, whose sums of squares lie one after the other.
+THIMBLE_INLINE constexpr std::int64_t norm_blocks(std::int64_t count) {
+  return (count + kNormBlock - 1) / kNormBlock;
+}
+
+/// Norm from the sums of all blocks of all tensors. Not finite where a gradient is not, or its square
+/// overflows.
+inline double gradient_norm(const double* block_sums, std::int64_t count) {
+  double sum = 0;
+  for (std::int64_t i = 0; i < count; ++i) sum += block_sums[i];
+  return square_root(sum);
+}
+
+namespace detail {
+
+/// x, or 0 where it is smaller than `floor`.
+template <class Vec>
+THIMBLE_INLINE Vec floored(Vec x, Vec floor) {
+  return select(absolute(x) < floor, Vec::broadcast(0), x);
+}
+
+}  // namespace detail
+
+/// Sums of squares of this worker's blocks of a gradient.
+template <class S>
+void sum_squares(const typename S::real* gradient, std::int64_t count, double* block_sums,
+                 const Worker& worker) {
+  const Range mine = worker.share(norm_blocks(count));
+  for (std::int64_t b = mine.begin; b < mine.end; ++b) {
+    const std::int64_t left = count - b * kNormBlock;
+    const auto* const block = gradient + b * kNormBlock;
+    block_sums[b] = double(row_dot<S>(block, block, left < kNormBlock ? left : kNormBlock));
+  }
+}
+
+/// One AdamW step on this worker's part of a tensor of `count` elements.
+template <class S>
+void adamw_update(typename S::real* weight, const typename S::real* gradient, typename S::real* first_moment,
+                  typename S::real* second_moment, std::int64_t count,
+                  const AdamWStep<typename S::real>& step, const Worker& worker) {
+  using Vec = typename S::Vec;
+  using real = typename S::real;
+  const Vec scale = Vec::broadcast(step.gradient_scale), rate = Vec::broadcast(-step.rate);
+  const Vec beta1 = Vec::broadcast(step.beta1), rest1 = Vec::broadcast(step.one_minus_beta1);
+  const Vec beta2 = Vec::broadcast(step.beta2), rest2 = Vec::broadcast(step.one_minus_beta2);
+  const Vec root_scale = Vec::broadcast(step.root_scale), epsilon = Vec::broadcast(step.epsilon);
+  const Vec keep = Vec::broadcast(step.keep), weight_floor = Vec::broadcast(step.weight_floor);
+  const Vec floor = Vec::broadcast(real(kMomentFloor));
+  detail::for_elements<S>(worker.share(count, 16), [&](auto at) {
+    const Vec g = at.load(gradient) * scale;
+    const Vec m = detail::floored(mul_add(beta1, at.load(first_moment), rest1 * g), floor);
+    const Vec v = detail::floored(mul_add(beta2, at.load(second_moment), rest2 * (g * g)), floor);
+    const Vec direction = m / mul_add(square_root(v), root_scale, epsilon);
+    const Vec w = mul_add(rate, direction, at.load(weight) * keep);
+    at.store(first_moment, m);
+    at.store(second_moment, v);
+    at.store(weight, detail::floored(w, weight_floor));
+  });
+}
+
+/// One SGD step on this worker's part of a tensor; `momentum` is null where the momentum is 0.
+template <class S>
+void sgd_update(typename S::real* weight, const typename S::real* gradient, typename S::real* momentum,
+                std::int64_t count, const SgdStep<typename S::real>& step, const Worker& worker) {
+  using Vec = typename S::Vec;
+  using real = typename S::real;
+  const Vec scale = Vec::broadcast(step.gradient_scale), rate = Vec::broadcast(-step.rate);
+  const Vec mu = Vec::broadcast(step.momentum), decay = Vec::broadcast(step.decay);
+  const Vec floor = Vec::broadcast(real(kMomentFloor)), weight_floor = Vec::broadcast(step.weight_floor);
+  detail::for_elements<S>(worker.share(count, 16), [&](auto at) {
+    const Vec w = at.load(weight);
+    Vec b = mul_add(decay, w, at.load(gradient) * scale);
+    if (momentum != nullptr) {
+      b = detail::floored(mul_add(mu, at.load(momentum), b), floor);
+      at.store(momentum, b);
+    }
+    at.store(weight, detail::floored(mul_add(rate, b, w), weight_floor));
+  });
+}
+
+/// The update of one instruction set.
+template <class real>
+struct UpdateKernels {
+  decltype(&sum_squares<Simd<real, Plain<Profile::fused>>>) sum_squares = nullptr;
+  decltype(&adamw_update<Simd<real, Plain<Profile::fused>>>) adamw = nullptr;
+  decltype(&sgd_update<Simd<real, Plain<Profile::fused>>>) sgd = nullptr;
+};
+
+template <class S>
+inline constexpr UpdateKernels<typename S::real> update_kernels = {&sum_squares<S>, &adamw_update<S>,
+                                                                   &sgd_update<S>};
+
+}  // namespace thimble
