@@ -13,15 +13,13 @@
 /// Gradient rule: backward overwrites a gradient of operand k, or adds to it where call.adds_to(k).
 /// Every worker of a step calls the same kernel and computes its share of the outputs.
 
+#include "core/base/ids.hpp"
 #include "core/base/worker.hpp"
 #include "core/simd/simd.hpp"
 #include "core/tape/builder.hpp"
 #include "core/tape/walk.hpp"
 
 namespace thimble {
-
-/// Target id of a position that does not count.
-inline constexpr std::int32_t kIgnoredTarget = -1;
 
 /// The tensors of one kernel call. Pointers are null where a step has no such tensor.
 template <class real>

@@ -158,6 +158,9 @@ class Engine {
   const real* result() const { return at(layout_.train.result); }
   const real* evaluated_result() const { return at(layout_.evaluate.result); }
 
+  /// The numbers at a place of the arena.
+  real* at(ArenaPlace p) const { return run_state({}).at(p); }
+
   /// Forgets the gradient that has been gathered since the last update.
   void begin_window() { window_ = {}; }
 
@@ -172,7 +175,6 @@ class Engine {
     std::int32_t micro_batches = 0;
   };
 
-  real* at(ArenaPlace p) const { return run_state({}).at(p); }
   std::int32_t* ids(ArenaPlace p) const { return run_state({}).template at<std::int32_t>(p); }
 
   RunState<real> run_state(const Extent& extent) const {
@@ -217,7 +219,49 @@ class Engine {
     return sum;
   }
 
-  void apply_update(const TrainOptions& options, UpdateResult& r);
+  /// The norm of the window's summed gradient.
+  double summed_gradient_norm() {
+    double* const sums = run_state({}).template at<double>(layout_.train.update_scratch);
+    std::int64_t blocks = 0;
+    for (const ParameterSlots& p : layout_.parameters) blocks += norm_blocks(p.count);
+    team_.each([&](const Worker& w) {
+      std::int64_t first = 0;
+      for (const ParameterSlots& p : layout_.parameters) {
+        layout_.update.sum_squares(at(p.gradient), p.count, sums + first, w);
+        first += norm_blocks(p.count);
+      }
+    });
+    return gradient_norm(sums, blocks);
+  }
+
+  void apply_update(const TrainOptions& options, UpdateResult& r) {
+    const OptimizerOptions& o = options.optimizer;
+    const double mean = r.valid > 0 ? 1 / double(r.valid) : 0;
+    r.gradient_norm = summed_gradient_norm() * mean;
+    if (!(r.gradient_norm - r.gradient_norm == 0)) {
+      r.status = Status::non_finite_gradient;
+      return;
+    }
+    const double clip = clip_scale(r.gradient_norm, o.clip);
+    r.clipped = clip < 1;
+    progress_.powers = progress_.powers.next(o);
+    team_.each([&](const Worker& w) {
+      for (const ParameterSlots& p : layout_.parameters) update_tensor(p, o, r.learning_rate, clip * mean, w);
+    });
+    ++progress_.step;
+  }
+
+  void update_tensor(const ParameterSlots& p, const OptimizerOptions& o, double rate, double scale,
+                     const Worker& w) {
+    if (o.kind == OptimizerKind::adamw) {
+      const AdamWStep<real> step(o, rate, progress_.powers, scale, p.decays);
+      layout_.update.adamw(at(p.weight), at(p.gradient), at(p.first_moment), at(p.second_moment), p.count, step,
+                           w);
+    } else {
+      layout_.update.sgd(at(p.weight), at(p.gradient), at(p.first_moment), p.count,
+                         SgdStep<real>(o, rate, scale, p.decays), w);
+    }
+  }
 
   const ModelLayout<real>& layout_;
   std::byte* arena_;

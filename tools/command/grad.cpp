@@ -1,0 +1,152 @@
+/// thimble grad: one pass back through a model, every gradient on the way written down.
+
+#include <iomanip>
+#include <iostream>
+
+#include "tools/command/common.hpp"
+#include "tools/gradient/gradient_file.hpp"
+#include "tools/train/token_batch.hpp"
+#include "tools/gradient/report.hpp"
+#include "tools/model/weights.hpp"
+
+namespace thimble {
+
+namespace {
+
+struct Flags {
+  CommonFlags common;
+  std::string model;
+  std::string weights;
+  std::string tokens;
+  std::string out;
+  std::string recompute = "none";
+  std::vector<std::string> assignments;
+  int influence_limit = 64;
+};
+
+/// NAME=VALUE for an input or weight that is a single number.
+template <class real>
+void assign(Session<real>& session, const std::string& text) {
+  const std::size_t equals = text.find('=');
+  double value = 0;
+  if (equals == std::string::npos || !CLI::detail::lexical_cast(text.substr(equals + 1), value)) {
+    throw Error("--set", in_quotes(text) + " is not of the form NAME=NUMBER", "for example --set w1=2");
+  }
+  const std::string name = text.substr(0, equals);
+  const TapeView tape = session.model().tape;
+  std::vector<std::string> names;
+  for (const ParameterSlots& p : session.prepared().parameters) {
+    const auto w = session.engine().weight(p);
+    if (w.size() == 1) names.emplace_back(session.name_of(p));
+    if (w.size() == 1 && names.back() == name) return void(w[0] = real(value));
+  }
+  for (const InputSlot& i : session.prepared().inputs) {
+    const auto x = session.engine().input(i);
+    if (x.size() == 1) names.emplace_back(tape[i.value].name.view());
+    if (x.size() == 1 && names.back() == name) return void(x[0] = real(value));
+  }
+  throw Error("--set", session.model().name + " has no single number called " + in_quotes(name),
+              did_you_mean(name, names));
+}
+
+double norm_of(const NamedTensor& t) {
+  double sum = 0;
+  for (double x : t.data) sum += x * x;
+  return std::sqrt(sum);
+}
+
+/// Numbers as they are; larger tensors by their L2 norm.
+Json summary(const std::vector<NamedTensor>& tensors) {
+  Json j = Json::object();
+  for (const NamedTensor& t : tensors) j[t.name] = t.data.size() == 1 ? t.data[0] : norm_of(t);
+  return j;
+}
+
+void print_list(const char* title, const std::vector<NamedTensor>& tensors) {
+  std::cout << title << "\n";
+  for (const NamedTensor& t : tensors) {
+    std::cout << "  " << std::left << std::setw(26) << t.name << std::setprecision(9)
+              << (t.data.size() == 1 ? t.data[0] : norm_of(t)) << (t.data.size() == 1 ? "" : "  (L2 norm)") << "\n";
+  }
+}
+
+/// The gradients that arrive at inputs: they have no step of their own to be caught at.
+template <class real>
+std::vector<NamedTensor> input_gradients(const Session<real>& session) {
+  std::vector<NamedTensor> r;
+  const auto& plan = session.prepared().train_plan;
+  for (const InputSlot& i : session.prepared().inputs) {
+    for (const Tensor& t : plan.tensors) {
+      if (t.kind != TensorKind::gradient || t.value != i.value) continue;
+      const Value& v = session.model().tape[i.value];
+      const real* const p = session.engine().at(ArenaPlace(t.offset / kArenaAlignment));
+      r.push_back({std::string(v.name.view()), {v.shape.fixed_rows, v.shape.cols},
+                   std::vector<double>(p, p + v.shape.count({}))});
+    }
+  }
+  return r;
+}
+
+template <class real>
+void run(const Flags& flags) {
+  const Model& model = find_model(flags.model);
+  if (model.takes_tokens() && flags.tokens.empty()) {
+    throw Error("grad", model.name + " needs token ids", "give --tokens FILE.json");
+  }
+  const TokenBatch batch = model.takes_tokens() ? first_batch(model, flags.tokens) : TokenBatch{};
+  SessionOptions options = session_options(flags.common, batch.extent);
+  options.recompute = recompute_choice(flags.recompute);
+  options.moments = 0;
+  Session<real> session(model, options);
+  session.engine().initialise(flags.common.seed);
+  if (!flags.weights.empty()) load_weights(session, flags.weights);
+  for (const std::string& a : flags.assignments) assign(session, a);
+
+  GradientReport report =
+      report_gradients(session, batch.tokens, batch.targets, batch.extent, {.stops = true, .values = !model.takes_tokens()});
+  for (NamedTensor& t : input_gradients(session)) report.stops.push_back(std::move(t));
+  std::optional<NamedTensor> influence;
+  if (model.takes_tokens() && batch.extent.context <= flags.influence_limit) {
+    influence = report_influence(session, std::span<const std::int32_t>(batch.tokens),
+                                 std::span<const std::int32_t>(batch.targets), batch.extent);
+  }
+  if (!flags.out.empty()) write_gradients(flags.out, report, influence);
+
+  if (flags.common.json) {
+    Json j{{"model", model.name}, {"real", flags.common.real}, {"kernels", session.kernels_name()}};
+    j["loss"] = report.loss;
+    j["valid"] = report.valid;
+    j["loss_per_position"] = report.loss_per_position;
+    if (!report.values.empty()) j["values"] = summary(report.values);
+    j["weights"] = summary(report.weights);
+    j["stops"] = summary(report.stops);
+    if (!flags.out.empty()) j["out"] = flags.out;
+    return print_json(j);
+  }
+  std::cout << (model.takes_tokens() ? "loss " : "result ") << std::setprecision(9) << report.loss << "\n";
+  if (!report.values.empty()) print_list("values", report.values);
+  print_list("gradient on its way back", report.stops);
+  print_list("gradient of the weights", report.weights);
+  if (!flags.out.empty()) std::cout << "written to " << flags.out << "\n";
+}
+
+}  // namespace
+
+void add_grad_command(CLI::App& app) {
+  const auto flags = std::make_shared<Flags>();
+  CLI::App* const c = app.add_subcommand("grad", "One pass back through a model: every gradient on the way");
+  c->add_option("model", flags->model, "The model's name")->required();
+  c->add_option("--weights", flags->weights, "Weights (safetensors); without it, from the seed");
+  c->add_option("--tokens", flags->tokens, "Token ids [step][row][T+1] as JSON; the first step is taken");
+  c->add_option("--out", flags->out, "Write loss, gradients, stops and influence to this safetensors file");
+  c->add_option("--recompute", flags->recompute, "none, blocks, or a comma-separated list of the values to keep")
+      ->capture_default_str();
+  c->add_option("--set", flags->assignments, "NAME=NUMBER: an input or weight of the neuron (repeatable)");
+  c->add_option("--influence-limit", flags->influence_limit,
+                "Longest context for which influence (one backward pass a position) is computed")
+      ->capture_default_str();
+  flags->common.add_to(*c);
+  c->callback([flags] { with_real(flags->common, [&]<class real>() { run<real>(*flags); }); });
+}
+
+}  // namespace thimble
