@@ -1,0 +1,71 @@
+#pragma once
+/// Walks over numbers that are treated one by one, a native vector at a time, and how a gradient is put down.
+
+#include "core/ops/op.hpp"
+
+namespace thimble::detail {
+
+/// A native vector of elements, from `index` on.
+template <class S>
+struct FullVec {
+  using real = typename S::real;
+  using Vec = typename S::Vec;
+  std::int64_t index;
+
+  THIMBLE_INLINE Vec load(const real* p) const { return Vec::load(p + index); }
+  THIMBLE_INLINE void store(real* p, Vec x) const { x.store(p + index); }
+};
+
+/// The last `live` elements of a range, fewer than a native vector, from `index` on.
+template <class S>
+struct TailVec {
+  using real = typename S::real;
+  using Vec = typename S::Vec;
+  std::int64_t index;
+  int live;
+
+  THIMBLE_INLINE Vec load(const real* p) const { return Vec::load_first(p + index, live); }
+  THIMBLE_INLINE void store(real* p, Vec x) const { x.store_first(p + index, live); }
+};
+
+/// Calls `body(at)` for every native vector of elements begin..end and for the tail, if any.
+template <class S, class Body>
+THIMBLE_INLINE void for_elements(Range range, Body body) {
+  std::int64_t i = range.begin;
+  for (; i + S::width <= range.end; i += S::width) body(FullVec<S>{i});
+  if (i < range.end) body(TailVec<S>{i, int(range.end - i)});
+}
+
+/// This worker's part of n elements. The cuts are multiples of 16: no two workers write to one cache line.
+template <class Real>
+THIMBLE_INLINE Range element_share(const Call<Real>& call, int cols, const Worker& worker) {
+  return worker.share(call.rows * cols, 16);
+}
+
+/// d = g, or d = d + g where the gradient adds.
+template <class S, class At, class X>
+THIMBLE_INLINE void put_gradient(At at, typename S::real* d, X g, bool adds) {
+  at.store(d, adds ? at.load(d) + g : g);
+}
+
+/// The same for one number of a reference kernel.
+THIMBLE_INLINE void put_gradient(double& d, double g, bool adds) {
+  d = adds ? d + g : g;
+}
+
+/// f of one double, for reference kernels: `f` is a function of core/simd/functions.hpp.
+template <class F>
+THIMBLE_INLINE double reference_of(double x, F f) {
+  return f(Vec<double, Plain<Profile::fused>>::broadcast(x)).lane[0];
+}
+
+constexpr bool same_size(const Shape& a, const Shape& b) {
+  return a.kind == b.kind && a.fixed_rows == b.fixed_rows && a.cols == b.cols;
+}
+
+/// Is it one row of n numbers: a gain, a bias?
+constexpr bool is_row_of(const Shape& s, int n) {
+  return s.kind == RowKind::fixed && s.fixed_rows == 1 && s.cols == n;
+}
+
+}  // namespace thimble::detail

@@ -1,0 +1,130 @@
+#pragma once
+/// GELU, element by element (Hendrycks and Gimpel, arXiv 1606.08415), in its two forms:
+///   erf   y = x/2 (1 + erf(x / sqrt 2))
+///   tanh  y = x/2 (1 + tanh(u)),  u = x (a + b x^2),  a = sqrt(2 / pi),  b = 0.044715 a
+///
+/// Backward reads x and computes the function again; it overwrites or adds:
+///   erf   dx = dy ((1 + erf(x / sqrt 2)) / 2 + x exp(-x^2 / 2) / sqrt(2 pi))
+///   tanh  dx = dy ((1 + t) / 2 + x/2 (1 - t)(1 + t)(a + 3 b x^2)),  t = tanh(u)
+/// Error: a few roundings of |x| (1 + function cancels where x is below -1). Aliasing: dx may be dy.
+/// Dims: in = columns, option = the form.
+
+#include "core/ops/elements.hpp"
+#include "core/simd/functions.hpp"
+
+namespace thimble {
+
+enum class GeluKind : std::uint8_t { tanh, erf };
+
+namespace detail {
+
+/// GELU and its derivative on a vector.
+template <class Vec>
+struct GeluOf {
+  using real = typename Vec::Real;
+
+  THIMBLE_INLINE static Vec constant(double c) { return Vec::broadcast(real(c)); }
+
+  THIMBLE_INLINE static Vec value(Vec x, GeluKind kind) {
+    const Vec half = constant(0.5) * x;
+    return mul_add(half, kind == GeluKind::erf ? erf_of(x) : tanh_of(x, x * x), half);
+  }
+
+  THIMBLE_INLINE static Vec derivative(Vec x, GeluKind kind) {
+    const Vec half = constant(0.5);
+    if (kind == GeluKind::erf) {
+      const Vec density = constant(kInverseRootTwoPi) * exp(-(half * x) * x);
+      return mul_add(x, density, mul_add(half, erf_of(x), half));
+    }
+    const Vec one = constant(1);
+    // Beyond 16 the derivative is 0 or 1 in every digit, but the square may overflow. A NaN comes through.
+    x = maximum(constant(-16), minimum(constant(16), x));
+    const Vec square = x * x;
+    const Vec t = tanh_of(x, square);
+    const Vec slope = ((one - t) * (one + t)) * mul_add(constant(3 * kB), square, constant(kA));
+    return mul_add(half * x, slope, mul_add(half, t, half));
+  }
+
+ private:
+  static constexpr double kA = 0.79788456080286535588;
+  static constexpr double kB = 0.044715 * kA;
+  static constexpr double kInverseRootTwoPi = 0.39894228040143267794;
+  static constexpr double kInverseRootTwo = 0.70710678118654752440;
+
+  THIMBLE_INLINE static Vec erf_of(Vec x) { return thimble::erf(constant(kInverseRootTwo) * x); }
+  THIMBLE_INLINE static Vec tanh_of(Vec x, Vec square) {
+    return thimble::tanh(x * mul_add(constant(kB), square, constant(kA)));
+  }
+};
+
+}  // namespace detail
+
+struct Gelu {
+  static constexpr Name name{"gelu"};
+
+  /// exp, erf and tanh count as one each.
+  static constexpr Flops flops(const Value& v, const Extent& extent) {
+    const std::int64_t n = v.shape.count(extent);
+    return GeluKind(v.dims.option) == GeluKind::erf ? Flops{5 * n, 12 * n} : Flops{8 * n, 19 * n};
+  }
+
+  static void forward_ref(const Call<double>& call, Dims d) {
+    for (std::int64_t i = 0; i < call.rows * d.in; ++i) {
+      const double x = call.in(0)[i];
+      call.out[i] = 0.5 * x * (1 + sigmoid_part(x, GeluKind(d.option)));
+    }
+  }
+
+  static void backward_ref(const Call<double>& call, Dims d) {
+    for (std::int64_t i = 0; i < call.rows * d.in; ++i) {
+      const double x = call.in(0)[i];
+      const double f = sigmoid_part(x, GeluKind(d.option));
+      double slope;  // of f
+      if (GeluKind(d.option) == GeluKind::erf) {
+        slope = kRootTwoOverPi * detail::reference_of(-0.5 * x * x, [](auto z) { return thimble::exp(z); });
+      } else {
+        slope = (1 - f) * (1 + f) * kRootTwoOverPi * (1 + 3 * 0.044715 * x * x);
+      }
+      detail::put_gradient(call.d_in(0)[i], call.d_out[i] * (0.5 * (1 + f) + 0.5 * x * slope),
+                           call.adds_to(0));
+    }
+  }
+
+  template <class S, Dims d>
+  static void forward(const Call<typename S::real>& call, const Worker& worker) {
+    detail::for_elements<S>(detail::element_share(call, d.in, worker), [=](auto at) {
+      at.store(call.out, detail::GeluOf<typename S::Vec>::value(at.load(call.in(0)), GeluKind(d.option)));
+    });
+  }
+
+  template <class S, Dims d>
+  static void backward(const Call<typename S::real>& call, const Worker& worker) {
+    if (call.d_in(0) == nullptr) return;
+    detail::for_elements<S>(detail::element_share(call, d.in, worker), [=](auto at) {
+      const auto slope = detail::GeluOf<typename S::Vec>::derivative(at.load(call.in(0)), GeluKind(d.option));
+      detail::put_gradient<S>(at, call.d_in(0), at.load(call.d_out) * slope, call.adds_to(0));
+    });
+  }
+
+ private:
+  static constexpr double kRootTwoOverPi = 0.79788456080286535588;
+
+  static double sigmoid_part(double x, GeluKind kind) {
+    if (kind == GeluKind::erf) {
+      return detail::reference_of(x * 0.70710678118654752440, [](auto z) { return thimble::erf(z); });
+    }
+    return detail::reference_of(kRootTwoOverPi * (x + 0.044715 * x * x * x),
+                                [](auto z) { return thimble::tanh(z); });
+  }
+};
+
+/// Appends GELU of x.
+constexpr ValueId gelu(TapeBuilder& t, Name name, ValueId x, GeluKind kind) {
+  Value v = op_value(Gelu::name, name, t.shape(x), {x});
+  v.reverse = Reverse::in_place;
+  v.needs = Needs::operand(0);
+  v.dims = {.in = v.shape.cols, .option = int(kind)};
+  return t.add(v);
+}
+
+}  // namespace thimble

@@ -1,0 +1,155 @@
+#pragma once
+/// Layer normalisation of each row (Ba, Kiros and Hinton, arXiv 1607.06450), with gain and bias:
+///   n = (x - mean) / sqrt(variance + eps),  y = n gain + bias
+/// The variance is the mean of (x - mean)^2, in a second pass: a large offset does not cancel it away.
+///
+/// Saved per row: mean, 1 / sqrt(variance + eps). Backward reads x, gain and these; each gradient overwrites
+/// or adds:
+///   g = dy gain,  dx = rstd (g - mean(g) - n mean(g n)),  dgain = sum over rows of dy n,  dbias = sum of dy
+/// Order of sums: over a row that of core/simd/lanes.hpp, over rows that of core/ops/column_sums.hpp.
+/// Error of y: (columns / 16 + 8) roundings of |gain| max|x| rstd + |bias|. Aliasing: none.
+/// Dims: in = columns. Scalar: eps.
+
+#include "core/ops/column_sums.hpp"
+
+namespace thimble {
+
+struct LayerNorm {
+  static constexpr Name name{"layernorm"};
+
+  /// Division and root count as one each, and only elements are counted.
+  static constexpr Flops flops(const Value& v, const Extent& extent) {
+    const std::int64_t n = v.shape.count(extent);
+    return {8 * n, 14 * n};
+  }
+
+  static void forward_ref(const Call<double>& call, Dims d) {
+    const int C = d.in;
+    for (std::int64_t r = 0; r < call.rows; ++r) {
+      const double* x = call.in(0) + r * C;
+      double mean = 0, variance = 0;
+      for (int c = 0; c < C; ++c) mean += x[c] / C;
+      for (int c = 0; c < C; ++c) variance += (x[c] - mean) * (x[c] - mean) / C;
+      const double rstd = 1 / square_root(variance + call.scalar);
+      for (int c = 0; c < C; ++c) call.out[r * C + c] = (x[c] - mean) * rstd * call.in(1)[c] + call.in(2)[c];
+      call.saved[2 * r] = mean;
+      call.saved[2 * r + 1] = rstd;
+    }
+  }
+
+  static void backward_ref(const Call<double>& call, Dims d) {
+    const int C = d.in;
+    const double* dy = call.d_out;
+    const auto n = [&](std::int64_t r, int c) {
+      return (call.in(0)[r * C + c] - call.saved[2 * r]) * call.saved[2 * r + 1];
+    };
+    for (std::int64_t r = 0; call.d_in(0) != nullptr && r < call.rows; ++r) {
+      double mean_g = 0, mean_gn = 0;
+      for (int c = 0; c < C; ++c) {
+        mean_g += dy[r * C + c] * call.in(1)[c] / C;
+        mean_gn += dy[r * C + c] * call.in(1)[c] * n(r, c) / C;
+      }
+      for (int c = 0; c < C; ++c) {
+        const double g = dy[r * C + c] * call.in(1)[c];
+        detail::put_gradient(call.d_in(0)[r * C + c],
+                             call.saved[2 * r + 1] * (g - mean_g - n(r, c) * mean_gn), call.adds_to(0));
+      }
+    }
+    for (int c = 0; c < C; ++c) {
+      detail::reference_sum(call.rows, call.d_in(1)[c], call.adds_to(1),
+                            [&](std::int64_t r) { return dy[r * C + c] * n(r, c); });
+      detail::reference_sum(call.rows, call.d_in(2)[c], call.adds_to(2),
+                            [&](std::int64_t r) { return dy[r * C + c]; });
+    }
+  }
+
+  template <class S, Dims d>
+  static void forward(const Call<typename S::real>& call, const Worker& worker) {
+    using real = typename S::real;
+    const Range rows = worker.share(call.rows);
+    for (std::int64_t r = rows.begin; r < rows.end; ++r) {
+      const real* const x = call.in(0) + r * d.in;
+      const real mean = row_sum<S>(x, d.in) / real(d.in);
+      const real variance = sum_of_squares<S>(x, d.in, mean) / real(d.in);
+      const real rstd = real(1) / square_root(variance + real(call.scalar));
+      const auto shift = Lanes<S>::broadcast(mean), scale = Lanes<S>::broadcast(rstd);
+      for_lanes<S>(d.in, [&](auto at) {
+        const auto n = (at.load(x) - shift) * scale;
+        at.store(call.out + r * d.in, mul_add(n, at.load(call.in(1)), at.load(call.in(2))));
+      });
+      call.saved[2 * r] = mean;
+      call.saved[2 * r + 1] = rstd;
+    }
+  }
+
+  /// dx by rows, then dgain and dbias by columns.
+  template <class S, Dims d>
+  static void backward(const Call<typename S::real>& call, const Worker& worker) {
+    const Range rows = worker.share(call.rows);
+    for (std::int64_t r = rows.begin; call.d_in(0) != nullptr && r < rows.end; ++r)
+      row_backward<S, d>(call, r);
+    detail::sum_columns<S, 2>(
+        call.rows, d.in, {call.d_in(1), call.d_in(2)}, {call.adds_to(1), call.adds_to(2)}, worker,
+        [=](auto at, std::int64_t r, Lanes<S>(&sums)[2]) {
+          const auto dy = at.load(call.d_out + r * d.in);
+          const auto centred = at.load(call.in(0) + r * d.in) - Lanes<S>::broadcast(call.saved[2 * r]);
+          sums[0] = mul_add(dy, centred * Lanes<S>::broadcast(call.saved[2 * r + 1]), sums[0]);
+          sums[1] = sums[1] + dy;
+        });
+  }
+
+ private:
+  template <class S>
+  THIMBLE_INLINE static typename S::real sum_of_squares(const typename S::real* x, int cols,
+                                                        typename S::real mean) {
+    const auto shift = Lanes<S>::broadcast(mean);
+    auto sum = Lanes<S>::zero();
+    for_lanes<S>(cols, [&](auto at) {
+      const auto centred = at.zero_others(at.load(x) - shift);
+      sum = mul_add(centred, centred, sum);
+    });
+    return sum.sum();
+  }
+
+  template <class S, Dims d>
+  THIMBLE_INLINE static void row_backward(const Call<typename S::real>& call, std::int64_t r) {
+    using real = typename S::real;
+    using L = Lanes<S>;
+    const real* const x = call.in(0) + r * d.in;
+    const real* const dy = call.d_out + r * d.in;
+    const real* const gain = call.in(1);
+    const L shift = L::broadcast(call.saved[2 * r]), scale = L::broadcast(call.saved[2 * r + 1]);
+    L sum_g = L::zero(), sum_gn = L::zero();
+    for_lanes<S>(d.in, [&](auto at) {
+      const L g = at.load(dy) * at.load(gain);
+      sum_g = sum_g + g;
+      sum_gn = mul_add(g, (at.load(x) - shift) * scale, sum_gn);
+    });
+    const L mean_g = L::broadcast(sum_g.sum() / real(d.in)),
+            mean_gn = L::broadcast(sum_gn.sum() / real(d.in));
+    for_lanes<S>(d.in, [&](auto at) {
+      const L g = at.load(dy) * at.load(gain);
+      const L n = (at.load(x) - shift) * scale;
+      const L dx = scale * mul_add(-n, mean_gn, g - mean_g);
+      detail::put_gradient<S>(at, call.d_in(0) + r * d.in, dx, call.adds_to(0));
+    });
+  }
+};
+
+/// Appends the layer normalisation of x [rows, C] with gain [C] and bias [C].
+constexpr ValueId layernorm(TapeBuilder& t, Name name, ValueId x, ValueId gain, ValueId bias, double eps) {
+  const Shape shape = t.shape(x);
+  require(detail::is_row_of(t.shape(gain), shape.cols),
+          "layernorm: the gain needs one number per column of x");
+  require(detail::is_row_of(t.shape(bias), shape.cols),
+          "layernorm: the bias needs one number per column of x");
+  require(eps > 0, "layernorm: eps must be positive, or a constant row divides by zero");
+  Value v = op_value(LayerNorm::name, name, shape, {x, gain, bias});
+  v.needs = Needs::operand(0) | Needs::operand(1);
+  v.saved_cols = 2;
+  v.dims.in = shape.cols;
+  v.scalar = eps;
+  return t.add(v);
+}
+
+}  // namespace thimble
