@@ -1,0 +1,179 @@
+/// thimble bench: how long a training step takes, and where the time goes.
+
+#include <algorithm>
+#include <chrono>
+#include <iomanip>
+#include <iostream>
+#include <map>
+
+#include "tools/command/common.hpp"
+#include "tools/terminal/table.hpp"
+#include "tools/train/token_batch.hpp"
+
+namespace thimble {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Flags {
+  CommonFlags common;
+  LayoutFlags layout;
+  std::string model;
+  int steps = 10;
+  int warmup = 2;
+  double clip = -1;
+};
+
+double milliseconds_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+/// Time and work of one kind of step.
+struct OpCost {
+  double ms = 0;
+  std::int64_t flops = 0;
+  int calls = 0;
+};
+
+/// Sums up the time of every step, by op and direction.
+template <class real>
+class Profiler {
+ public:
+  explicit Profiler(TapeView tape) : tape_(tape) { observer = {this, before, after}; }
+  std::map<std::string, OpCost> costs;
+  StepObserver<real> observer;
+
+ private:
+  static void before(void* self, const ProgramStep<real>&, const Call<real>&) {
+    static_cast<Profiler*>(self)->start_ = Clock::now();
+  }
+  static void after(void* self, const ProgramStep<real>& step, const Call<real>& call) {
+    auto& p = *static_cast<Profiler*>(self);
+    const double ms = milliseconds_since(p.start_);
+    const Value& v = p.tape_[step.value];
+    const Flops f = op_flops(v, call.extent);
+    const bool backward = step.kind == StepKind::backward;
+    OpCost& c = p.costs[std::string(op_name(v).view()) + (backward ? " backward" : " forward")];
+    c.ms += ms;
+    c.flops += backward ? f.backward : f.forward;
+    ++c.calls;
+  }
+
+  TapeView tape_;
+  Clock::time_point start_;
+};
+
+double median(std::vector<double> x) {
+  std::sort(x.begin(), x.end());
+  const std::size_t n = x.size();
+  return n % 2 == 1 ? x[n / 2] : 0.5 * (x[n / 2 - 1] + x[n / 2]);
+}
+
+template <class real>
+class StepTimer {
+ public:
+  StepTimer(Session<real>& session, const TokenBatch& batch, const TrainOptions& options)
+      : session_(session), batch_(batch), options_(options) {}
+
+  /// One whole step; returns {forward and backward, update} in ms.
+  std::pair<double, double> step() {
+    const auto start = Clock::now();
+    const Status s = session_.engine().accumulate(batch_.tokens, batch_.targets, batch_.extent);
+    if (s != Status::ok) throw Error("bench", text_of(s), "");
+    const double passes = milliseconds_since(start);
+    const auto middle = Clock::now();
+    if (session_.engine().update(options_).status != Status::ok) throw Error("bench", "the loss is not finite", "");
+    return {passes, milliseconds_since(middle)};
+  }
+
+ private:
+  Session<real>& session_;
+  const TokenBatch& batch_;
+  TrainOptions options_;
+};
+
+void print(const Json& j) {
+  std::cout << std::fixed << std::setprecision(3) << j["model"].get<std::string>() << ", " << j["tokens_per_step"]
+            << " tokens a step, " << j["kernels"].get<std::string>() << ", " << j["threads"] << " threads\n"
+            << "median step " << j["median_ms"].get<double>() << " ms, of it the update "
+            << j["median_update_ms"].get<double>() << " ms; " << std::setprecision(1)
+            << j["gflops"].get<double>() << " GFLOP/s, " << std::setprecision(0)
+            << j["tokens_per_second"].get<double>() << " tokens/s\n\n";
+  Table table({"op", "calls", "ms", "share", "GFLOP/s"});
+  for (const Json& op : j["ops"]) {
+    std::ostringstream ms, share, rate;
+    ms << std::fixed << std::setprecision(3) << op["ms"].get<double>();
+    share << std::fixed << std::setprecision(1) << 100 * op["share"].get<double>() << " %";
+    rate << std::fixed << std::setprecision(1) << op["gflops"].get<double>();
+    table.add_row({op["op"], std::to_string(op["calls"].get<int>()), ms.str(), share.str(), rate.str()});
+  }
+  std::cout << table.text();
+}
+
+template <class real>
+void run(const Flags& flags) {
+  const Model& model = find_model(flags.model);
+  const Extent extent = model.takes_tokens() ? flags.layout.extent_for(model) : Extent{};
+  const TokenBatch batch = model.takes_tokens() ? random_batch(model, extent, flags.common.seed) : TokenBatch{};
+  SessionOptions options = session_options(flags.common, extent);
+  options.recompute = recompute_choice(flags.layout.recompute);
+  Session<real> session(model, options);
+  session.engine().initialise(flags.common.seed);
+  TrainOptions training = model.training;
+  training.schedule = {.kind = ScheduleKind::constant, .peak = 1e-4};
+  if (flags.clip >= 0) training.optimizer.clip = flags.clip;
+  StepTimer<real> timer(session, batch, training);
+  for (int i = 0; i < flags.warmup; ++i) timer.step();
+
+  std::vector<double> steps, updates;
+  for (int i = 0; i < flags.steps; ++i) {
+    const auto [passes, update] = timer.step();
+    steps.push_back(passes + update);
+    updates.push_back(update);
+  }
+  Profiler<real> profiler(model.tape);
+  session.engine().set_observer(&profiler.observer);
+  const double update_ms = timer.step().second;
+  session.engine().set_observer(nullptr);
+  profiler.costs["update"] = {update_ms, 0, 1};
+
+  std::int64_t flops = 0;
+  double profiled_ms = 0;
+  for (const auto& [name, c] : profiler.costs) {
+    flops += c.flops;
+    profiled_ms += c.ms;
+  }
+  const double ms = median(steps);
+  Json j{{"model", model.name}, {"parameters", model.parameter_count()}, {"batch", extent.batch},
+         {"context", extent.context}, {"tokens_per_step", extent.tokens()}, {"threads", session.threads()},
+         {"kernels", session.kernels_name()}, {"real", flags.common.real}, {"step_ms", steps}, {"update_ms", updates},
+         {"median_ms", ms}, {"median_update_ms", median(updates)}, {"flops_per_step", flops},
+         {"gflops", double(flops) / ms / 1e6}, {"tokens_per_second", 1000.0 * double(extent.tokens()) / ms},
+         {"arena_bytes", session.prepared().layout.arena_bytes}};
+  std::vector<std::pair<std::string, OpCost>> sorted(profiler.costs.begin(), profiler.costs.end());
+  std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.second.ms > b.second.ms; });
+  j["ops"] = Json::array();
+  for (const auto& [name, c] : sorted) {
+    j["ops"].push_back({{"op", name}, {"calls", c.calls}, {"ms", c.ms}, {"share", c.ms / profiled_ms},
+                        {"flops", c.flops}, {"gflops", c.ms > 0 ? double(c.flops) / c.ms / 1e6 : 0.0}});
+  }
+  if (flags.common.json) return print_json(j);
+  print(j);
+}
+
+}  // namespace
+
+void add_bench_command(CLI::App& app) {
+  const auto flags = std::make_shared<Flags>();
+  CLI::App* const c = app.add_subcommand("bench", "Time a training step, and each kind of op in it");
+  c->add_option("model", flags->model, "The model's name")->required();
+  c->add_option("--steps", flags->steps, "Timed steps")->check(CLI::PositiveNumber)->capture_default_str();
+  c->add_option("--warmup", flags->warmup, "Steps before them")->check(CLI::NonNegativeNumber)->capture_default_str();
+  c->add_option("--clip", flags->clip, "Largest gradient norm; 0: no clipping; default: the model's");
+  flags->layout.add_to(*c);
+  flags->common.add_to(*c);
+  c->callback([flags] { with_real(flags->common, [&]<class real>() { run<real>(*flags); }); });
+}
+
+}  // namespace thimble

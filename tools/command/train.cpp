@@ -1,0 +1,296 @@
+/// thimble train: a model, a text, and the progress of the one learning the other.
+
+#include <cmath>
+#include <csignal>
+#include <iomanip>
+#include <iostream>
+
+#include "tools/command/common.hpp"
+#include "tools/files/atomic_file.hpp"
+#include "tools/files/json_lines.hpp"
+#include "tools/model/weights.hpp"
+#include "tools/terminal/plot.hpp"
+#include "tools/terminal/progress.hpp"
+#include "tools/train/train_run.hpp"
+
+namespace thimble {
+
+namespace {
+
+/// What is not given on the command line comes from the model.
+struct Flags {
+  CommonFlags common;
+  LayoutFlags layout;
+  DataChoice data;
+  std::string model;
+  std::string weights;
+  std::string save;
+  std::string log;
+  std::int64_t steps = 0;
+  int accumulate = 1;
+  std::int64_t evaluate_every = 0;
+  std::optional<std::string> optimizer, schedule;
+  std::optional<double> lr, min_lr, weight_decay, clip, eps, momentum;
+  std::optional<std::int64_t> warmup, decay_steps;
+  std::vector<double> betas;
+};
+
+std::atomic<bool> interrupted{false};
+
+/// The first Ctrl-C ends the run after the current step; a second one ends the program.
+void on_interrupt(int) {
+  interrupted = true;
+  std::signal(SIGINT, SIG_DFL);
+}
+
+constexpr int kInterruptedStatus = 130;
+
+ScheduleKind schedule_kind(const std::string& text) {
+  if (text == "constant") return ScheduleKind::constant;
+  if (text == "linear") return ScheduleKind::linear;
+  if (text == "wsd") return ScheduleKind::wsd;
+  return ScheduleKind::cosine;
+}
+
+/// The named presets have their published shape, in proportion to the run's steps and at the run's peak rate.
+Schedule preset(const std::string& name, const Schedule& s, std::int64_t steps, double tokens_per_step) {
+  if (name == "gpt3") return gpt3_schedule(double(steps) * tokens_per_step, tokens_per_step, s.peak);
+  return llama3_405b_schedule(steps);
+}
+
+TrainOptions train_options(const Flags& f, const Model& model, std::int64_t steps, double tokens_per_step) {
+  TrainOptions o = model.training;
+  OptimizerOptions& opt = o.optimizer;
+  if (f.optimizer) opt.kind = *f.optimizer == "sgd" ? OptimizerKind::sgd : OptimizerKind::adamw;
+  if (f.betas.size() == 2) {
+    opt.beta1 = f.betas[0];
+    opt.beta2 = f.betas[1];
+  }
+  opt.epsilon = f.eps.value_or(opt.epsilon);
+  opt.momentum = f.momentum.value_or(opt.momentum);
+  opt.weight_decay = f.weight_decay.value_or(opt.weight_decay);
+  opt.clip = f.clip.value_or(opt.clip);
+
+  Schedule& s = o.schedule;
+  const double floor_share = s.peak > 0 ? s.floor / s.peak : 0;
+  s.peak = f.lr.value_or(s.peak);
+  s.floor = f.min_lr.value_or(s.peak * floor_share);
+  s.total_steps = steps;
+  s.warmup_steps = f.warmup.value_or(std::min(s.warmup_steps, steps / 10));
+  if (f.schedule && (*f.schedule == "gpt3" || *f.schedule == "llama3-405b")) {
+    s = preset(*f.schedule, s, steps, tokens_per_step);
+  } else if (f.schedule) {
+    s.kind = schedule_kind(*f.schedule);
+  }
+  s.decay_steps = f.decay_steps.value_or(s.kind == ScheduleKind::wsd ? steps / 5 : 0);
+  if (const char* fault = fault_of(o.schedule)) throw Error("schedule", fault, "see --lr, --min-lr, --warmup, --steps");
+  if (const char* fault = fault_of(o.optimizer)) throw Error("optimizer", fault, "");
+  return o;
+}
+
+/// Fails now rather than after the training.
+void check_writable(const std::string& path) {
+  if (!path.empty()) AtomicFile probe(path);
+}
+
+Json evaluation_json(const EvaluationRecord& e, bool bytes) {
+  Json j{{"step", e.step}, {"held_out_loss", e.loss}, {"held_out_tokens", e.tokens}};
+  if (bytes) j["bits_per_byte"] = e.loss / std::log(2.0);
+  return j;
+}
+
+template <class real>
+class TrainCommand {
+ public:
+  explicit TrainCommand(const Flags& flags)
+      : flags_(flags),
+        model_(find_model(flags.model)),
+        data_(open_data(flags.data, model_, flags.layout.extent_for(model_), flags.common.seed)),
+        steps_(choose_steps()),
+        plan_{steps_, flags.accumulate,
+              train_options(flags, model_, steps_, double(data_->extent().tokens()) * flags.accumulate),
+              flags.evaluate_every > 0 ? flags.evaluate_every : std::max<std::int64_t>(1, steps_ / 10)},
+        session_(model_, options()) {
+    session_.engine().initialise(flags.common.seed);
+    if (!flags.weights.empty()) load_weights(session_, flags.weights);
+    check_writable(flags.save);
+    if (!flags.log.empty()) log_.emplace(flags.log);
+  }
+
+  int run() {
+    std::signal(SIGINT, on_interrupt);
+    Progress progress(plan_.steps, flags_.common.json ? Progress::Style::quiet : Progress::Style::automatic);
+    TrainHooks hooks;
+    hooks.step = [&](const StepRecord& r) {
+      progress.update(r.step + 1, r.result.loss, double(r.tokens) / r.seconds);
+      if (log_) log_->write(step_json(r));
+    };
+    hooks.evaluation = [&](const EvaluationRecord& e) {
+      const Json j = evaluation_json(e, data_->tokens_are_bytes());
+      progress.note("step " + std::to_string(e.step) + ": held-out loss " + number(e.loss) +
+                    (data_->tokens_are_bytes() ? ", " + number(e.loss / std::log(2.0)) + " bits per byte" : ""));
+      if (log_) log_->write(j);
+    };
+    TrainSummary summary;
+    try {
+      summary = train(session_, *data_, plan_, hooks, interrupted);
+    } catch (const Error&) {
+      save();
+      throw;
+    }
+    progress.finish();
+    save();
+    const Json result = result_json(summary);
+    if (log_) log_->write(result);
+    if (flags_.common.json) {
+      print_json(result);
+    } else {
+      print(summary, result);
+    }
+    return summary.interrupted ? kInterruptedStatus : 0;
+  }
+
+ private:
+  std::int64_t choose_steps() const {
+    const auto batches = data_->batch_count();
+    std::int64_t steps = flags_.steps;
+    if (steps == 0) steps = batches ? std::int64_t(*batches) / flags_.accumulate : model_.training.schedule.total_steps;
+    if (batches && steps * flags_.accumulate > std::int64_t(*batches)) {
+      throw Error("--steps", std::to_string(steps) + " steps of " + std::to_string(flags_.accumulate) +
+                                 " are more than the " + std::to_string(*batches) + " in " + flags_.data.tokens, "");
+    }
+    if (steps < 1) throw Error("--steps", "nothing to train: no step", "");
+    return steps;
+  }
+
+  SessionOptions options() const {
+    SessionOptions o = session_options(flags_.common, data_->extent());
+    o.recompute = recompute_choice(flags_.layout.recompute);
+    o.moments = plan_.options.optimizer.moments();
+    return o;
+  }
+
+  static std::string number(double x) {
+    std::ostringstream s;
+    s << std::fixed << std::setprecision(4) << x;
+    return s.str();
+  }
+
+  void save() const {
+    if (!flags_.save.empty()) save_weights(session_, flags_.save, metadata());
+  }
+
+  std::map<std::string, std::string> metadata() const {
+    auto m = data_->metadata();
+    m["format"] = "pt";
+    m["model"] = model_.name;
+    m["step"] = std::to_string(session_.engine().step());
+    return m;
+  }
+
+  static Json step_json(const StepRecord& r) {
+    Json j{{"step", r.step}, {"loss", r.result.loss}, {"learning_rate", r.result.learning_rate},
+           {"gradient_norm", r.result.gradient_norm}, {"clipped", r.result.clipped}, {"tokens", r.tokens},
+           {"seconds", r.seconds}};
+    if (r.result.status != Status::ok) j["rejected"] = text_of(r.result.status);
+    return j;
+  }
+
+  Json result_json(const TrainSummary& s) const {
+    Json j{{"model", model_.name}, {"parameters", model_.parameter_count()}, {"real", flags_.common.real},
+           {"kernels", session_.kernels_name()}, {"threads", session_.threads()}, {"seed", flags_.common.seed},
+           {"steps", s.steps}, {"tokens", s.tokens}, {"seconds", s.seconds}, {"rejected", s.rejected},
+           {"interrupted", s.interrupted}, {"arena_bytes", session_.prepared().layout.arena_bytes},
+           {"digest", digest_text(session_.engine().digest())}};
+    if (s.held_out) j.update(evaluation_json(*s.held_out, data_->tokens_are_bytes()));
+    j.erase("step");
+    for (const auto& [name, value] : data_->facts()) j[name] = value;
+    if (!flags_.save.empty()) j["saved"] = flags_.save;
+    j["losses"] = s.losses;
+    j["gradient_norms"] = s.gradient_norms;
+    j["learning_rates"] = s.learning_rates;
+    return j;
+  }
+
+  void print(const TrainSummary& s, const Json& result) const {
+    std::cout << plot_curve(s.losses, {.title = "loss"}) << "\n";
+    std::cout << (s.interrupted ? "interrupted after " : "trained ") << s.steps << " steps, " << s.tokens
+              << " tokens in " << number(s.seconds) << " s (" << std::int64_t(double(s.tokens) / s.seconds)
+              << " tokens/s), arena " << session_.prepared().layout.arena_bytes << " bytes\n";
+    if (s.held_out) {
+      std::cout << "held-out loss " << number(s.held_out->loss) << " nats a token";
+      if (data_->tokens_are_bytes()) std::cout << " (" << number(s.held_out->loss / std::log(2.0)) << " bits per byte)";
+      if (result.contains("unigram_entropy")) {
+        std::cout << "; unigram entropy of the text " << number(result["unigram_entropy"].template get<double>());
+      }
+      std::cout << "\n";
+    }
+    std::cout << "digest of the weights " << result["digest"].template get<std::string>() << "\n";
+    if (!flags_.save.empty()) std::cout << "weights saved to " << flags_.save << "\n";
+  }
+
+  const Flags& flags_;
+  const Model& model_;
+  std::unique_ptr<DataSource> data_;
+  std::int64_t steps_;
+  TrainPlan plan_;
+  Session<real> session_;
+  std::optional<JsonLinesWriter> log_;
+};
+
+}  // namespace
+
+void add_train_command(CLI::App& app) {
+  const auto flags = std::make_shared<Flags>();
+  Flags& f = *flags;
+  CLI::App* const c = app.add_subcommand("train", "Train a model");
+  c->add_option("model", f.model, "The model's name")->required();
+
+  c->add_option("--text", f.data.text, "Train on a text; its distinct bytes are the tokens")->group("Data");
+  c->add_option("--documents", f.data.documents, "Train on documents, one a line, each framed by a BOS token")
+      ->group("Data");
+  c->add_flag("--in-order", f.data.in_order, "Documents in the file's order instead of a seeded one")->group("Data");
+  c->add_option("--csv", f.data.csv, "Train on a column of numbers, cut into quantile bins")->group("Data");
+  c->add_option("--column", f.data.column, "The column's name")->group("Data");
+  c->add_option("--tokens", f.data.tokens, "Train on token ids [step][row][T+1] (JSON), in order")->group("Data");
+  c->add_option("--held-out", f.data.held_out, "Part of a text or column kept from training")
+      ->check(CLI::Range(0.0, 0.9))
+      ->capture_default_str()
+      ->group("Data");
+
+  c->add_option("--steps", f.steps, "Optimizer steps; 0: the model's default, or all of --tokens")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  c->add_option("--accumulate", f.accumulate, "Micro-batches a step")->check(CLI::PositiveNumber)->capture_default_str();
+  c->add_option("--evaluate-every", f.evaluate_every, "Steps between evaluations; 0: a tenth of the run")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+
+  const char* const kOptimizer = "Optimizer (without these, as the model says)";
+  c->add_option("--optimizer", f.optimizer, "adamw or sgd")->check(CLI::IsMember({"adamw", "sgd"}))->group(kOptimizer);
+  c->add_option("--lr", f.lr, "Highest learning rate")->group(kOptimizer);
+  c->add_option("--min-lr", f.min_lr, "Lowest learning rate")->group(kOptimizer);
+  c->add_option("--warmup", f.warmup, "Steps of linear warm-up")->group(kOptimizer);
+  c->add_option("--schedule", f.schedule, "constant, linear, cosine, wsd, or the shape of gpt3 or llama3-405b")
+      ->check(CLI::IsMember({"constant", "linear", "cosine", "wsd", "gpt3", "llama3-405b"}))
+      ->group(kOptimizer);
+  c->add_option("--decay-steps", f.decay_steps, "wsd: steps of the final decay; default a fifth")->group(kOptimizer);
+  c->add_option("--weight-decay", f.weight_decay, "Of matrices; biases and norms never decay")->group(kOptimizer);
+  c->add_option("--clip", f.clip, "Largest gradient norm; 0: no clipping")->group(kOptimizer);
+  c->add_option("--betas", f.betas, "AdamW's two betas")->expected(2)->group(kOptimizer);
+  c->add_option("--eps", f.eps, "AdamW's epsilon")->group(kOptimizer);
+  c->add_option("--momentum", f.momentum, "SGD's momentum")->group(kOptimizer);
+
+  const char* const kFiles = "Files";
+  c->add_option("--weights", f.weights, "Start from these weights (safetensors)")->group(kFiles);
+  c->add_option("--save", f.save, "Write the weights here at the end, or when interrupted (safetensors)")->group(kFiles);
+  c->add_option("--log", f.log, "Append a JSON line for every step and evaluation")->group(kFiles);
+  f.layout.add_to(*c);
+  f.common.add_to(*c);
+  c->callback([flags] {
+    const int status = with_real(flags->common, [&]<class real>() { return TrainCommand<real>(*flags).run(); });
+    if (status != 0) throw CLI::RuntimeError(status);
+  });
+}
+
+}  // namespace thimble

@@ -1,0 +1,128 @@
+#include "tools/train/train_run.hpp"
+
+#include <chrono>
+#include <cmath>
+
+#include "tools/files/error.hpp"
+
+namespace thimble {
+
+namespace {
+
+constexpr int kMostRejectedInARow = 5;
+
+class Stopwatch {
+ public:
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+void require_ok(Status s, const char* where) {
+  if (s != Status::ok) throw Error(where, text_of(s), "");
+}
+
+/// Remembers the first step whose output is not finite.
+template <class real>
+struct NonFiniteFinder {
+  TapeView tape;
+  std::string found;
+
+  static void after(void* self, const ProgramStep<real>& step, const Call<real>& call) {
+    auto& f = *static_cast<NonFiniteFinder*>(self);
+    if (!f.found.empty() || step.kind != StepKind::forward) return;
+    const Value& v = f.tape[step.value];
+    for (std::int64_t i = 0; i < call.rows * v.shape.cols; ++i) {
+      if (std::isfinite(call.out[i])) continue;
+      f.found = std::string(v.name.view()) + " (" + std::string(op_name(v).view()) + ")";
+      return;
+    }
+  }
+};
+
+}  // namespace
+
+template <class real>
+EvaluationRecord evaluate_held_out(Session<real>& session, DataSource& data, std::size_t most) {
+  double sum = 0;
+  std::int64_t valid = 0;
+  const std::size_t count = std::min(most, data.held_out_count());
+  for (std::size_t i = 0; i < count; ++i) {
+    // Spread over the whole held-out part.
+    const TokenBatch b = data.held_out(i * data.held_out_count() / count);
+    require_ok(session.engine().evaluate(b.tokens, b.targets, b.extent, sum, valid), "held-out data");
+  }
+  return {session.engine().step(), valid > 0 ? sum / double(valid) : 0, valid};
+}
+
+template <class real>
+std::string first_non_finite_value(Session<real>& session, const TokenBatch& batch) {
+  NonFiniteFinder<real> finder{session.model().tape, {}};
+  const StepObserver<real> observer{&finder, nullptr, NonFiniteFinder<real>::after};
+  Engine<real>& engine = session.engine();
+  engine.set_observer(&observer);
+  double sum = 0;
+  std::int64_t valid = 0;
+  const Status s = engine.evaluate(batch.tokens, batch.targets, batch.extent, sum, valid);
+  engine.set_observer(nullptr);
+  require_ok(s, "training data");
+  return finder.found;
+}
+
+template <class real>
+TrainSummary train(Session<real>& session, DataSource& data, const TrainPlan& plan, const TrainHooks& hooks,
+                   const std::atomic<bool>& stop) {
+  Engine<real>& engine = session.engine();
+  TrainSummary summary;
+  const Stopwatch watch;
+  int rejected_in_a_row = 0;
+  for (std::int64_t step = 0; step < plan.steps && !stop; ++step) {
+    TokenBatch batch;
+    for (int a = 0; a < plan.accumulate; ++a) {
+      batch = data.batch(std::uint64_t(step * plan.accumulate + a));
+      require_ok(engine.accumulate(batch.tokens, batch.targets, batch.extent), "training data");
+      summary.tokens += batch.extent.tokens();
+    }
+    const UpdateResult r = engine.update(plan.options);
+    summary.losses.push_back(r.loss);
+    summary.gradient_norms.push_back(r.gradient_norm);
+    summary.learning_rates.push_back(r.learning_rate);
+    summary.seconds = watch.seconds();
+    ++summary.steps;
+    if (hooks.step) hooks.step({step, r, summary.tokens, summary.seconds});
+
+    rejected_in_a_row = r.status == Status::ok ? 0 : rejected_in_a_row + 1;
+    summary.rejected += r.status != Status::ok;
+    if (rejected_in_a_row == kMostRejectedInARow) {
+      const std::string at = first_non_finite_value(session, batch);
+      throw Error("training, step " + std::to_string(step),
+                  std::string(text_of(r.status)) + (at.empty() ? "" : "; the first value that is not is " + at),
+                  "the weights are those of the last good step; try a lower --lr, or --clip 1");
+    }
+    const bool evaluate = plan.evaluate_every > 0 && (step + 1) % plan.evaluate_every == 0 && step + 1 < plan.steps;
+    if (evaluate && data.held_out_count() > 0) {
+      EvaluationRecord e = evaluate_held_out(session, data, plan.evaluation_batches);
+      if (hooks.evaluation) hooks.evaluation(e);
+    }
+  }
+  summary.interrupted = stop;
+  if (data.held_out_count() > 0) {
+    summary.held_out = evaluate_held_out(session, data, data.held_out_count());
+    if (hooks.evaluation) hooks.evaluation(*summary.held_out);
+  }
+  return summary;
+}
+
+template TrainSummary train(Session<float>&, DataSource&, const TrainPlan&, const TrainHooks&,
+                            const std::atomic<bool>&);
+template TrainSummary train(Session<double>&, DataSource&, const TrainPlan&, const TrainHooks&,
+                            const std::atomic<bool>&);
+template EvaluationRecord evaluate_held_out(Session<float>&, DataSource&, std::size_t);
+template EvaluationRecord evaluate_held_out(Session<double>&, DataSource&, std::size_t);
+template std::string first_non_finite_value(Session<float>&, const TokenBatch&);
+template std::string first_non_finite_value(Session<double>&, const TokenBatch&);
+
+}  // namespace thimble
