@@ -67,10 +67,10 @@ TEST(HostileSafetensors, RefusesBadJson) {
   contains("does not begin with '{'", header_error(""));
   contains("does not begin with '{'", header_error("  {}"));
   contains("does not begin with '{'", header_error("[]"));
-  contains("bad JSON in the header: parse error", header_error("{"));
-  contains("bad JSON in the header", header_error("{}{}"));
-  contains("bad JSON in the header", header_error("{\"a\xff\":{}}"));
-  contains("bad JSON in the header", header_error(std::string("{}\0}", 4)));
+  contains("bad JSON: parse error", header_error("{"));
+  contains("bad JSON", header_error("{}{}"));
+  contains("bad JSON", header_error("{\"a\xff\":{}}"));
+  contains("bad JSON", header_error(std::string("{}\0}", 4)));
 }
 
 TEST(HostileSafetensors, RefusesWrongKindsWithTheirPlace) {
@@ -189,7 +189,9 @@ TEST_GROUP(DamagedSafetensors) {
     try {
       const SafetensorsFile file(path);
       for (const thimble::StoredTensor& tensor : file.tensors()) {
-        for (const std::byte byte : tensor.bytes) CHECK_TRUE(byte == std::byte{1} || byte != std::byte{1});
+        std::size_t sum = 0;  // touches every byte the file promises
+        for (const std::byte byte : tensor.bytes) sum += std::to_integer<std::size_t>(byte);
+        CHECK_TRUE(sum <= 255 * tensor.bytes.size());
         first_non_finite(tensor);
       }
       return false;

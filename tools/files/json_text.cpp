@@ -15,6 +15,11 @@ std::string json_reason(std::string_view message) {
   return std::string(message);
 }
 
+void refuse_zero_byte(std::string_view text, const std::string& where) {
+  const std::size_t zero = text.find('\0');
+  if (zero != text.npos) throw Error(where, "bad JSON: a zero byte at " + std::to_string(zero));
+}
+
 }  // namespace detail
 
 nlohmann::json parse_json(std::string_view text, const std::string& where) {
@@ -23,9 +28,7 @@ nlohmann::json parse_json(std::string_view text, const std::string& where) {
     if (depth > kMaxDepth) throw Error(where, "JSON nested deeper than " + std::to_string(kMaxDepth));
     return true;
   };
-  // The parser takes a zero byte as the end of its input and would not look at what follows.
-  const std::size_t zero = text.find('\0');
-  if (zero != text.npos) throw Error(where, "bad JSON: a zero byte at " + std::to_string(zero));
+  detail::refuse_zero_byte(text, where);
   try {
     return nlohmann::json::parse(text, shallow);
   } catch (const nlohmann::json::exception& error) {

@@ -15,5 +15,8 @@ namespace detail {
 /// The sentence of a nlohmann parser message, without its class and number in brackets.
 std::string json_reason(std::string_view message);
 
+/// The parser takes a zero byte as the end of its input and would not look at what follows.
+void refuse_zero_byte(std::string_view text, const std::string& where);
+
 }  // namespace detail
 }  // namespace thimble

@@ -142,7 +142,7 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
   }
 
   bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception& error) override {
-    throw Error(where_, "bad JSON in the header: " + json_reason(error.what()));
+    throw Error(where_, "bad JSON: " + json_reason(error.what()));
   }
 
  private:
@@ -215,9 +215,7 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
 Header parse_header(std::string_view text, const std::string& where) {
   if (!text.starts_with('{'))
     throw Error(where, "the header does not begin with '{'; this is not safetensors");
-  // The parser takes a zero byte as the end of its input and would not look at what follows.
-  const std::size_t zero = text.find('\0');
-  if (zero != text.npos) throw Error(where, "bad JSON in the header: a zero byte at " + std::to_string(zero));
+  refuse_zero_byte(text, where);
   HeaderReader reader(where);
   nlohmann::json::sax_parse(text, &reader);
   return reader.take();
