@@ -43,12 +43,15 @@ constexpr const char* fault_of(const OptimizerOptions& o) {
   return nullptr;
 }
 
-/// beta1^t and beta2^t, after t steps.
+/// beta1^t and beta2^t, after t steps. Powers below kMomentFloor count as 0: 1 minus either is 1.
 struct BetaPowers {
   double beta1 = 1;
   double beta2 = 1;
 
-  constexpr BetaPowers next(const OptimizerOptions& o) const { return {beta1 * o.beta1, beta2 * o.beta2}; }
+  constexpr BetaPowers next(const OptimizerOptions& o) const {
+    const auto floored = [](double x) { return x < kMomentFloor ? 0 : x; };
+    return {floored(beta1 * o.beta1), floored(beta2 * o.beta2)};
+  }
 };
 
 /// The numbers of one AdamW step that are the same for all elements of a tensor.
