@@ -174,9 +174,9 @@ TEST(JsonLines, EachLineIsThereAtOnce) {
   const auto path = folder / "log";
   JsonLinesWriter log(path);
   log.write({{"step", 1}, {"loss", 3.5}});
-  STRCMP_EQUAL("{\"loss\":3.5,\"step\":1}\n", read_file(path).c_str());
+  STRCMP_EQUAL("{\"step\":1,\"loss\":3.5}\n", read_file(path).c_str());
   log.write({{"step", 2}});
-  STRCMP_EQUAL("{\"loss\":3.5,\"step\":1}\n{\"step\":2}\n", read_file(path).c_str());
+  STRCMP_EQUAL("{\"step\":1,\"loss\":3.5}\n{\"step\":2}\n", read_file(path).c_str());
 }
 
 TEST(JsonLines, AppendsToEarlierLog) {

@@ -42,7 +42,7 @@ JsonLinesWriter::~JsonLinesWriter() {
   ::close(descriptor_);
 }
 
-void JsonLinesWriter::write(const nlohmann::json& value) {
+void JsonLinesWriter::write(const nlohmann::ordered_json& value) {
   const std::string line = value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   const int error_number = detail::write_all(descriptor_, std::as_bytes(std::span(line)), -1);
   if (error_number != 0) {

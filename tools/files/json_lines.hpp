@@ -16,9 +16,9 @@ class JsonLinesWriter {
   JsonLinesWriter(const JsonLinesWriter&) = delete;
   JsonLinesWriter& operator=(const JsonLinesWriter&) = delete;
 
-  /// Writes one line. Bytes that are not UTF-8 become the replacement character; a non-finite number becomes
-  /// null.
-  void write(const nlohmann::json& value);
+  /// Writes one line, fields in the order they were given. Bytes that are not UTF-8 become the replacement
+  /// character; a non-finite number becomes null.
+  void write(const nlohmann::ordered_json& value);
 
  private:
   std::filesystem::path path_;
