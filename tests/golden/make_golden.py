@@ -2,7 +2,9 @@
 """Makes the golden files of this folder with torch.autograd in double precision, or checks them.
 
     make_golden.py            write every case
-    make_golden.py --check    make every case again and compare with the files (exit status 1 on a difference)
+    make_golden.py --check    make every case again and compare with the files
+
+Exit status: 0; 1 when files and cases differ; 2 when torch is not installed.
 
 A case is a folder:
   case.json            configuration; tokens [step][B][T+1]: inputs are all but the last of a row, targets all
@@ -28,8 +30,9 @@ try:
     import numpy as np
     import torch
 except ImportError as missing:
-    sys.exit(f"make_golden.py: {missing}; on Debian: apt-get install python3-torch python3-numpy, "
-             "and run with /usr/bin/python3")
+    print(f"make_golden.py: {missing}; on Debian: apt-get install python3-torch python3-numpy, "
+          "and run with /usr/bin/python3", file=sys.stderr)
+    sys.exit(2)
 
 import golden_ops
 import safetensors_io

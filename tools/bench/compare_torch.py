@@ -138,12 +138,9 @@ class Thimble:
                                      entry["heads"], entry["width"]) for entry in entries if "heads" in entry}
 
     def run(self, row, steps):
-        command = ["bench", row["model"], "--batch", row["batch"], "--context", row["context"], "--steps",
-                   steps + WARM_UP, "--threads", self.threads, "--json"]
-        if self.clip is not None:
-            command += ["--clip", self.clip]
-        answer = self._start(command)
-        return {"step_ms": answer["step_ms"][WARM_UP:], "parameters": answer["parameters"]}
+        return self._start(["bench", row["model"], "--batch", row["batch"], "--context", row["context"],
+                            "--steps", steps, "--warmup", WARM_UP, "--threads", self.threads,
+                            "--clip", self.clip or 0, "--json"])
 
     def _start(self, arguments):
         command = [self.binary, *map(str, arguments)]
@@ -208,14 +205,15 @@ def parse(arguments):
     parser.add_argument("--pairs", type=int, default=5, help="paired runs of a row (default: %(default)s)")
     parser.add_argument("--seconds", type=float, default=3,
                         help="about how long a run is (default: %(default)s)")
-    parser.add_argument("--clip", type=float, help="clip gradients to this global norm on both sides")
+    parser.add_argument("--clip", type=float,
+                        help="clip gradients to this global norm on both sides (default: no clipping)")
     parser.add_argument("--at-least", type=float, metavar="RATIO",
                         help="exit with status 1 where a median ratio is lower")
     parser.add_argument("--python", default=sys.executable, help="the interpreter that has torch")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
     options = parser.parse_args(arguments)
-    for name in ("threads", "pairs", "seconds"):
-        if getattr(options, name) <= 0:
+    for name in ("threads", "pairs", "seconds", "clip"):
+        if getattr(options, name) is not None and getattr(options, name) <= 0:
             parser.error(f"--{name} must be positive")
     return options
 
@@ -227,6 +225,9 @@ def measure(options):
     report = {"date": datetime.date.today().isoformat(), "machine": cpu()[0], "cores": os.cpu_count(),
               "load_at_start": os.getloadavg()[0], "torch": found["torch"], "threads": options.threads,
               "clip": options.clip, "pairs": options.pairs, "rows": {}, "skipped": []}
+    if report["load_at_start"] > 0.5:
+        print(f"compare_torch.py: other work is running (load {report['load_at_start']:.1f}): expect "
+              "unsteady ratios", file=sys.stderr)
     if not options.json:
         print(f"{report['machine']}, {report['cores']} cores, load {report['load_at_start']:.1f}; torch "
               f"{report['torch']}; {options.threads} thread(s); {options.pairs} pairs; {report['date']}")
