@@ -36,6 +36,14 @@ void add_models_command(CLI::App& app) {
       for (const Model& m : all_models()) list.push_back(describe(m));
       return print_json({{"models", list}});
     }
+    Table table({"model", "parameters", "batch", "context", "arena", "what it is"});
+    for (const Model& m : all_models()) {
+      const PlanOptions options{m.extent, 1, flags->common.real_bytes(), m.training.optimizer.moments(), true};
+      table.add_row({m.name, grouped(m.parameter_count()), std::to_string(m.extent.batch),
+                     std::to_string(m.extent.context),
+                     human_bytes(m.plan(ProgramKind::train, {}, options).bytes()), m.description});
+    }
+    std::cout << table.text();
   });
 }
 

@@ -6,6 +6,7 @@
 #include "tools/command/common.hpp"
 #include "tools/files/text_file.hpp"
 #include "tools/plan_view/plan_json.hpp"
+#include "tools/terminal/format.hpp"
 #include "tools/terminal/table.hpp"
 
 namespace thimble {

@@ -1,5 +1,6 @@
 #include "tools/model/weights.hpp"
 
+#include "tools/files/error.hpp"
 #include "tools/files/safetensors.hpp"
 #include "tools/files/safetensors_writer.hpp"
 

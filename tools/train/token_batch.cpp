@@ -1,6 +1,7 @@
 #include "tools/train/token_batch.hpp"
 
 #include "core/base/philox.hpp"
+#include "tools/data/window.hpp"
 
 namespace thimble {
 
@@ -10,10 +11,7 @@ TokenBatch batch_of(const TokenList& list, std::size_t step) {
   b.extent = {std::int32_t(list.row_count), std::int32_t(context)};
   b.tokens.resize(list.row_count * context);
   b.targets.resize(b.tokens.size());
-  for (std::size_t r = 0; r < list.row_count; ++r) {
-    split_window(list.row(step, r), std::span(b.tokens).subspan(r * context, context),
-                 std::span(b.targets).subspan(r * context, context));
-  }
+  split_windows(list.step(step), context, b.tokens, b.targets);
   return b;
 }
 
