@@ -6,6 +6,7 @@
 
 #include "core/ops/elements.hpp"
 #include "core/ops/product_args.hpp"
+#include "core/simd/lanes.hpp"
 
 namespace thimble::detail {
 

@@ -7,6 +7,7 @@
 /// Dims: in = columns, option = rows, or 0 for one row per token.
 
 #include "core/ops/elements.hpp"
+#include "core/simd/lanes.hpp"
 
 namespace thimble {
 
