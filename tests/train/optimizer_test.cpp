@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/train/optimizer_test_impl.hpp"
+#include "tests/train/update_kernels.hpp"
 
 #include "CppUTest/TestHarness.h"
 
@@ -25,11 +25,14 @@ constexpr std::int64_t kCounts[] = {1, 3, 15, 16, 17, 31, 33, 48, 257, 4095, 409
 
 std::vector<const Updates*> all_updates() {
   std::vector<const Updates*> list = {plain_fused_updates(), plain_separate_updates()};
+#ifdef THIMBLE_TEST_X86
   const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-                      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
-  if (avx2 && avx2_updates() != nullptr) list.push_back(avx2_updates());
-  if (avx512 && avx512_updates() != nullptr) list.push_back(avx512_updates());
+  const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+                      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+                      __builtin_cpu_supports("avx512cd");
+  if (avx2) list.push_back(avx2_updates());
+  if (avx512) list.push_back(avx512_updates());
+#endif
   return list;
 }
 

@@ -1,4 +1,4 @@
-#include "tests/train/optimizer_test_impl.hpp"
+#include "tests/train/update_kernels.hpp"
 
 namespace thimble_test {
 

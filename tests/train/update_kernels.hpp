@@ -22,9 +22,9 @@ struct Updates {
   }
 };
 
-/// Null where the unit was built without the instructions it needs.
 const Updates* plain_fused_updates();
 const Updates* plain_separate_updates();
+/// These two where THIMBLE_TEST_X86 is defined; only a processor that has the instructions may run them.
 const Updates* avx2_updates();
 const Updates* avx512_updates();
 
