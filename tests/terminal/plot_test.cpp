@@ -127,7 +127,8 @@ TEST(Plot, MoreValuesThanDotsAreAveraged) {
 TEST(Plot, ExtremeValuesAreDrawn) {
   for (const std::vector<double>& values :
        {std::vector<double>{0, 0}, std::vector<double>{1.7e308, -1.7e308},
-        std::vector<double>{1e-300, 2e-300}, std::vector<double>{5}, std::vector<double>{1, 1 + 1e-15}}) {
+        std::vector<double>{1e-300, 2e-300}, std::vector<double>{5}, std::vector<double>{5e-324, 0},
+        std::vector<double>{1, 1 + 1e-15}}) {
     for (const bool unicode : {false, true}) {
       PlotOptions options;
       options.unicode = unicode;

@@ -4,18 +4,21 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <limits>
 #include <vector>
 
 namespace thimble {
 namespace {
 
+// Beyond these, differences and quotients of values would overflow or vanish.
+constexpr double kLargest = 1e300;
+constexpr double kSmallest = 1e-290;
+
 struct Range {
   double low;
   double high;
 
-  // Halves, so that the widest range does not overflow.
-  double half_width() const { return high / 2 - low / 2; }
-  double share_below_top(double value) const { return (high / 2 - value / 2) / half_width(); }
+  double width() const { return high - low; }
 };
 
 /// Dots that become characters: 2 x 4 braille dots each, or 1 x 2 ASCII ones.
@@ -83,18 +86,18 @@ double finite_mean(std::span<const double> values) {
   int count = 0;
   for (const double value : values) {
     if (!std::isfinite(value)) continue;
-    sum += value;
+    sum += std::clamp(value, -kLargest, kLargest);
     ++count;
   }
-  return sum / count;
+  return count == 0 ? std::numeric_limits<double>::quiet_NaN() : sum / count;
 }
 
 std::vector<double> averaged(std::span<const double> values, std::size_t most) {
-  if (values.size() <= most) return {values.begin(), values.end()};
+  const std::size_t buckets = std::min(most, values.size());
   std::vector<double> means;
-  for (std::size_t i = 0; i < most; ++i) {
-    const std::size_t begin = i * values.size() / most;
-    const std::size_t end = (i + 1) * values.size() / most;
+  for (std::size_t i = 0; i < buckets; ++i) {
+    const std::size_t begin = i * values.size() / buckets;
+    const std::size_t end = (i + 1) * values.size() / buckets;
     means.push_back(finite_mean(values.subspan(begin, end - begin)));
   }
   return means;
@@ -109,7 +112,7 @@ void draw(Canvas& canvas, std::span<const double> values, const Range& range) {
                              : static_cast<int>(i * static_cast<std::size_t>(last_x) / (values.size() - 1));
   };
   const auto y_of = [&](double value) {
-    return static_cast<int>(std::lround(range.share_below_top(value) * last_y));
+    return static_cast<int>(std::lround((range.high - value) / range.width() * last_y));
   };
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (!std::isfinite(values[i])) continue;
@@ -132,7 +135,7 @@ void draw(Canvas& canvas, std::span<const double> values, const Range& range) {
 /// A label with as many decimals as tell the labels of this range apart.
 std::string label(double value, const Range& range) {
   const double largest = std::max(std::fabs(range.low), std::fabs(range.high));
-  const int decimals = std::max(0, 2 - static_cast<int>(std::floor(std::log10(2 * range.half_width()))));
+  const int decimals = std::max(0, 2 - static_cast<int>(std::floor(std::log10(range.width()))));
   char text[64];
   if (largest >= 1e7 || decimals > 8) {
     std::snprintf(text, sizeof text, "%.4g", value);
@@ -192,8 +195,8 @@ std::string plot_curve(std::span<const double> values, const PlotOptions& option
   std::string text = options.title;
   if (range.low > range.high)
     return text.append(text.empty() ? "" : ": ").append("no finite values to draw\n");
-  if (range.low == range.high) {
-    const double margin = range.low == 0 ? 1 : std::fabs(range.low) / 10;
+  if (range.width() < kSmallest) {
+    const double margin = std::fabs(range.low) < kSmallest ? 1 : std::fabs(range.low) / 10;
     range = {range.low - margin, range.high + margin};
   }
   const std::vector<std::string> labels = row_labels(height, range);
