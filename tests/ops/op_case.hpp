@@ -9,13 +9,13 @@
 
 namespace thimble_test {
 
-/// How far a kernel may be from the reference, element by element, in unit roundoffs (2^-24 or 2^-53) of a
-/// magnitude.
+/// How far a kernel may be from the reference, element by element: so many unit roundoffs (2^-24 or 2^-53) of
+/// a magnitude.
 struct Tolerance {
   enum class Of : std::uint8_t {
-    terms,    ///< magnitude = the sum of the absolute terms: the reference on absolute operands (for sums of
-              ///< products)
-    largest,  ///< magnitude = the largest number of the tensor
+    terms,      ///< the sum of the absolute terms: the reference on absolute operands (for sums of products)
+    largest,    ///< the largest number of the tensor
+    pointwise,  ///< for functions of one number: |y| or min(|x|, 1), and |dy|
   };
   double forward = 0;
   double backward = 0;

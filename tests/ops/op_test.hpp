@@ -30,6 +30,7 @@
 
 #include <initializer_list>
 
+#include "core/base/digest.hpp"
 #include "tests/ops/golden.hpp"
 #include "tests/ops/op_run.hpp"
 
@@ -113,6 +114,13 @@ inline Result<double> magnitude_of(const Problem& p, const Result<double>& resul
     return run(absolute, p.reference, mode);
   }
   Result<double> m = result;
+  if (p.tolerance.of == Tolerance::Of::pointwise) {
+    for (std::size_t i = 0; i < m.out.size(); ++i) {
+      m.out[i] = std::fmax(std::fabs(result.out[i]), std::fmin(std::fabs(p.values[0][i]), 1));
+      m.gradients[0][i] = std::fabs(p.d_out[i]) + (mode.accumulate ? std::fabs(p.old_gradients[0][i]) : 0);
+    }
+    return m;
+  }
   for (double& x : m.out) x = largest(result.out);
   for (std::size_t k = 0; k < m.gradients.size(); ++k) {
     double old = 0;
@@ -233,6 +241,17 @@ inline void check_kernels(const Problem& p) {
       detail::check_mode<double>(p, {.share = true}, e);
     }
   }
+}
+
+/// A fingerprint of what one worker computes: equal on every machine, within a profile.
+template <class real>
+std::uint64_t digest_of(const Problem& p, const KernelSet<real>& kernels) {
+  const Result<real> r = run(p, kernels);
+  thimble::Digest digest;
+  digest.add(r.out.data(), r.out.size());
+  digest.add(r.saved.data(), r.saved.size());
+  for (const auto& gradient : r.gradients) digest.add(gradient.data(), gradient.size());
+  return digest.value();
 }
 
 /// The same for a case with random numbers, at its largest run and at smaller ones.
