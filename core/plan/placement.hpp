@@ -46,7 +46,7 @@ constexpr Overlap first_overlap(const std::array<Interval, N>& buffers,
 }
 
 /// Work after which the search for a lower placement ends: looks at a buffer or a step.
-inline constexpr std::int64_t kPlacementWork = 1'000'000;
+inline constexpr std::int64_t kPlacementWork = 300'000;
 
 namespace detail {
 
@@ -70,10 +70,10 @@ class Placer {
     Preference preference;
     bool reversed;
   };
-  static constexpr Strategy kStrategies[] = {
-      {Preference::kLatestEnd, false}, {Preference::kLatestEnd, true}, {Preference::kLongest, false},
-      {Preference::kLongest, true},    {Preference::kLargest, false},  {Preference::kLargest, true},
-  };
+  static constexpr Strategy kStrategies[] = {{Preference::kLatestEnd, false},
+                                             {Preference::kLatestEnd, true},
+                                             {Preference::kLongest, false},
+                                             {Preference::kLongest, true}};
 
   constexpr Verdict attempt(const Strategy& strategy, std::int64_t limit, std::int64_t work) {
     SkylineSearch<N> search(ranges_, strategy.preference, strategy.reversed);
@@ -89,7 +89,7 @@ class Placer {
   constexpr Verdict attempt_all(std::int64_t limit, std::int64_t work_each) {
     for (const Strategy& s : kStrategies) {
       if (work_left_ <= 0) break;
-      const Verdict verdict = attempt(s, limit, work_each);
+      const Verdict verdict = attempt(s, limit, work_each < work_left_ ? work_each : work_left_);
       if (verdict != Verdict::kUndecided) return verdict;
     }
     return Verdict::kUndecided;
@@ -118,8 +118,9 @@ class Placer {
 
 }  // namespace detail
 
-/// Places the first `count` buffers. Stops at the lower bound, at a proven optimum, or after `work` (see
-/// kPlacementWork).
+/// Places the first `count` buffers; those of 0 bytes get offset 0. Stops at the lower bound, at a proven
+/// optimum, or after `work` (see kPlacementWork). A buffer that dies before it is born or has negative size
+/// is a THIMBLE_CHECK.
 template <std::size_t N>
 constexpr Placement<N> place(const std::array<Interval, N>& buffers, int count,
                              std::int64_t work = kPlacementWork) {

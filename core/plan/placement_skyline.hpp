@@ -6,21 +6,21 @@
 /// goes onto its floor, or the valley is filled up to its lower neighbour, which wastes that space. Every
 /// placement in which no buffer can sink arises from such moves, so the search is complete. It turns back
 /// where waste and unplaced buffers exceed the limit at some step, where an unplaced buffer would fit into
-/// the waste, and where only the order of moves would differ. Search along the skyline with such rules: M. D.
-/// Moffitt, "MiniMalloc", ASPLOS 2023.
+/// the waste, and where only the order of moves would differ.
+/// Source of the skyline and the last two rules: M. D. Moffitt, "MiniMalloc", ASPLOS 2023.
 
 #include "core/plan/placement_interval.hpp"
 
 namespace thimble::detail {
 
 /// Which buffer to try first among those that fit into a valley.
-enum class Preference { kLatestEnd, kLongest, kLargest };
+enum class Preference { kLatestEnd, kLongest };
 
 enum class Verdict { kFound, kImpossible, kUndecided };
 
 inline constexpr std::int64_t kNoLimit = std::int64_t{1} << 62;
 
-/// At run time an object takes about 180 N bytes: mind the stack.
+/// At run time an object takes about 180 N bytes of stack.
 template <std::size_t N>
 class SkylineSearch {
  public:
@@ -61,6 +61,9 @@ class SkylineSearch {
   /// step.
   constexpr Verdict run(std::int64_t limit_bytes, std::int64_t work_limit) {
     limit_ = limit_bytes;
+    for (int s = 0; s < steps_; ++s) {
+      if (unplaced_[s] > limit_) return Verdict::kImpossible;
+    }
     int placed = 0;
     bool backtracking = false;
     while (placed < count_) {
@@ -74,12 +77,9 @@ class SkylineSearch {
         buffer = candidate(undone);
       } else {
         descend();
-        if (fillable()) {
-          buffer = candidate(-1);
-        } else {
-          backtracking = true;
-          continue;
-        }
+        backtracking = !fillable();
+        if (backtracking) continue;
+        buffer = candidate(-1);
       }
       backtracking = false;
       if (buffer >= 0) {
@@ -94,8 +94,9 @@ class SkylineSearch {
 
   constexpr std::int64_t height_bytes() const {
     std::int64_t height = 0;
-    for (int k = 0; k < count_; ++k)
-      height = offset_[k] + bytes_[k] > height ? offset_[k] + bytes_[k] : height;
+    for (int k = 0; k < count_; ++k) {
+      if (offset_[k] + bytes_[k] > height) height = offset_[k] + bytes_[k];
+    }
     return height;
   }
   constexpr void write_offsets(std::array<std::int64_t, N>& offset) const {
@@ -134,8 +135,6 @@ class SkylineSearch {
     for (int k = 0; k < count_; ++k) order[k] = k;
     if (preference == Preference::kLongest) {
       merge_sort(order, count_, [&](int a, int b) { return last_[a] - first_[a] > last_[b] - first_[b]; });
-    } else if (preference == Preference::kLargest) {
-      merge_sort(order, count_, [&](int a, int b) { return bytes_[a] > bytes_[b]; });
     }
     for (int r = 0; r < count_; ++r) rank_[order[r]] = r;
   }
