@@ -58,7 +58,9 @@ class Collector {
   void take_attention(const Value& v, const Call<real>& call) {
     const std::vector<double> qkv = widened(call.in(0), call.rows * 3 * v.dims.in);
     const std::vector<double> d_out = widened(call.d_out, call.rows * v.dims.in);
+    std::vector<double> saved = widened(call.saved, call.rows * v.saved_cols);
     Call<double> c;
+    c.saved = saved.data();
     c.operands[0] = qkv.data();
     c.d_out = d_out.data();
     c.extent = call.extent;
