@@ -9,6 +9,8 @@
 /// Inlined everywhere: a helper that is not a template over the instruction set must never be emitted on its
 /// own, or the linker may keep the copy that only the newest processor can run.
 #define THIMBLE_INLINE [[gnu::always_inline]] inline
+/// The same for a lambda: `[&](int i) THIMBLE_INLINE_LAMBDA { ... }`.
+#define THIMBLE_INLINE_LAMBDA __attribute__((always_inline))
 
 namespace thimble {
 

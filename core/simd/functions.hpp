@@ -21,7 +21,7 @@ namespace detail {
 template <class Vec, std::size_t n>
 THIMBLE_INLINE Vec polynomial(const typename Vec::Real (&c)[n], Vec x) {
   Vec sum = Vec::broadcast(c[n - 1]);
-  [&]<std::size_t... k>(std::index_sequence<k...>) {
+  [&]<std::size_t... k>(std::index_sequence<k...>) THIMBLE_INLINE_LAMBDA {
     ((sum = mul_add(sum, x, Vec::broadcast(c[n - 2 - k]))), ...);
   }
   (std::make_index_sequence<n - 1>{});
@@ -131,19 +131,19 @@ THIMBLE_INLINE Vec<real, Arch> erf(Vec<real, Arch> x) {
 /// The functions of sixteen lanes.
 template <class S>
 THIMBLE_INLINE Lanes<S> exp(Lanes<S> x) {
-  return map(x, [](auto v) { return exp(v); });
+  return map(x, [](auto v) THIMBLE_INLINE_LAMBDA { return exp(v); });
 }
 template <class S>
 THIMBLE_INLINE Lanes<S> log(Lanes<S> x) {
-  return map(x, [](auto v) { return log(v); });
+  return map(x, [](auto v) THIMBLE_INLINE_LAMBDA { return log(v); });
 }
 template <class S>
 THIMBLE_INLINE Lanes<S> tanh(Lanes<S> x) {
-  return map(x, [](auto v) { return tanh(v); });
+  return map(x, [](auto v) THIMBLE_INLINE_LAMBDA { return tanh(v); });
 }
 template <class S>
 THIMBLE_INLINE Lanes<S> erf(Lanes<S> x) {
-  return map(x, [](auto v) { return erf(v); });
+  return map(x, [](auto v) THIMBLE_INLINE_LAMBDA { return erf(v); });
 }
 
 }  // namespace thimble

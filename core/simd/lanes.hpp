@@ -27,15 +27,15 @@ struct Lanes {
   Vec part[parts];
 
   THIMBLE_INLINE static Lanes broadcast(real x) {
-    return each([&](int) { return Vec::broadcast(x); });
+    return each([&](int) THIMBLE_INLINE_LAMBDA { return Vec::broadcast(x); });
   }
   THIMBLE_INLINE static Lanes zero() { return broadcast(0); }
   THIMBLE_INLINE static Lanes load(const real* p) {
-    return each([&](int k) { return Vec::load(p + k * S::width); });
+    return each([&](int k) THIMBLE_INLINE_LAMBDA { return Vec::load(p + k * S::width); });
   }
   /// The first n numbers at p, `others` in the lanes behind them; reads nothing beyond. 0 <= n <= 16.
   THIMBLE_INLINE static Lanes load_first(const real* p, int n, real others = 0) {
-    return each([&](int k) {
+    return each([&](int k) THIMBLE_INLINE_LAMBDA {
       const int m = lanes_of(k, n);
       const real* q = m > 0 ? p + k * S::width : p;
       return others == 0 ? Vec::load_first(q, m) : Vec::load_first(q, m, Vec::broadcast(others));
@@ -49,72 +49,72 @@ struct Lanes {
   }
   /// The first n lanes, zeros behind them.
   THIMBLE_INLINE Lanes first(int n) const {
-    return each([&](int k) { return part[k].first(lanes_of(k, n)); });
+    return each([&](int k) THIMBLE_INLINE_LAMBDA { return part[k].first(lanes_of(k, n)); });
   }
 
   THIMBLE_INLINE friend Lanes operator+(Lanes a, Lanes b) {
-    return each([&](int k) { return a.part[k] + b.part[k]; });
+    return each([&](int k) THIMBLE_INLINE_LAMBDA { return a.part[k] + b.part[k]; });
   }
   THIMBLE_INLINE friend Lanes operator-(Lanes a, Lanes b) {
-    return each([&](int k) { return a.part[k] - b.part[k]; });
+    return each([&](int k) THIMBLE_INLINE_LAMBDA { return a.part[k] - b.part[k]; });
   }
   THIMBLE_INLINE friend Lanes operator*(Lanes a, Lanes b) {
-    return each([&](int k) { return a.part[k] * b.part[k]; });
+    return each([&](int k) THIMBLE_INLINE_LAMBDA { return a.part[k] * b.part[k]; });
   }
   THIMBLE_INLINE friend Lanes operator/(Lanes a, Lanes b) {
-    return each([&](int k) { return a.part[k] / b.part[k]; });
+    return each([&](int k) THIMBLE_INLINE_LAMBDA { return a.part[k] / b.part[k]; });
   }
   THIMBLE_INLINE friend Lanes operator-(Lanes a) {
-    return each([&](int k) { return -a.part[k]; });
+    return each([&](int k) THIMBLE_INLINE_LAMBDA { return -a.part[k]; });
   }
   /// a * b + c with the roundings of the profile.
   THIMBLE_INLINE friend Lanes mul_add(Lanes a, Lanes b, Lanes c) {
-    return each([&](int k) { return mul_add(a.part[k], b.part[k], c.part[k]); });
+    return each([&](int k) THIMBLE_INLINE_LAMBDA { return mul_add(a.part[k], b.part[k], c.part[k]); });
   }
   THIMBLE_INLINE friend Lanes square_root(Lanes a) {
-    return map(a, [](Vec x) { return square_root(x); });
+    return map(a, [](Vec x) THIMBLE_INLINE_LAMBDA { return square_root(x); });
   }
   THIMBLE_INLINE friend Lanes absolute(Lanes a) {
-    return map(a, [](Vec x) { return absolute(x); });
+    return map(a, [](Vec x) THIMBLE_INLINE_LAMBDA { return absolute(x); });
   }
   /// a > b ? a : b, so the second where either is NaN.
   THIMBLE_INLINE friend Lanes maximum(Lanes a, Lanes b) {
-    return each([&](int k) { return maximum(a.part[k], b.part[k]); });
+    return each([&](int k) THIMBLE_INLINE_LAMBDA { return maximum(a.part[k], b.part[k]); });
   }
   /// a < b ? a : b, so the second where either is NaN.
   THIMBLE_INLINE friend Lanes minimum(Lanes a, Lanes b) {
-    return each([&](int k) { return minimum(a.part[k], b.part[k]); });
+    return each([&](int k) THIMBLE_INLINE_LAMBDA { return minimum(a.part[k], b.part[k]); });
   }
   THIMBLE_INLINE friend Mask operator<(Lanes a, Lanes b) {
-    return test([&](int k) { return a.part[k] < b.part[k]; });
+    return test([&](int k) THIMBLE_INLINE_LAMBDA { return a.part[k] < b.part[k]; });
   }
   THIMBLE_INLINE friend Mask operator<=(Lanes a, Lanes b) {
-    return test([&](int k) { return a.part[k] <= b.part[k]; });
+    return test([&](int k) THIMBLE_INLINE_LAMBDA { return a.part[k] <= b.part[k]; });
   }
   THIMBLE_INLINE friend Mask is_nan(Lanes a) {
-    return test([&](int k) { return is_nan(a.part[k]); });
+    return test([&](int k) THIMBLE_INLINE_LAMBDA { return is_nan(a.part[k]); });
   }
   THIMBLE_INLINE friend Lanes select(Mask m, Lanes yes, Lanes no) {
-    return each([&](int k) { return select(m.part[k], yes.part[k], no.part[k]); });
+    return each([&](int k) THIMBLE_INLINE_LAMBDA { return select(m.part[k], yes.part[k], no.part[k]); });
   }
   /// |x| with the sign of s.
   THIMBLE_INLINE friend Lanes copy_sign(Lanes x, Lanes s) {
-    return each([&](int k) { return copy_sign(x.part[k], s.part[k]); });
+    return each([&](int k) THIMBLE_INLINE_LAMBDA { return copy_sign(x.part[k], s.part[k]); });
   }
 
   /// f of every native vector: how a function on `Vec` is lifted to sixteen lanes.
   template <class F>
   THIMBLE_INLINE friend Lanes map(Lanes a, F f) {
-    return each([&](int k) { return f(a.part[k]); });
+    return each([&](int k) THIMBLE_INLINE_LAMBDA { return f(a.part[k]); });
   }
 
   /// The sum of the lanes: lane i takes lane i + 8, then i + 4, i + 2, i + 1.
   THIMBLE_INLINE real sum() const {
-    return fold([](Vec a, Vec b) { return a + b; }).sum_across();
+    return fold([](Vec a, Vec b) THIMBLE_INLINE_LAMBDA { return a + b; }).sum_across();
   }
   /// The maximum of the lanes in the same tree, each step `maximum(lane i, lane i + n)`.
   THIMBLE_INLINE real max() const {
-    return fold([](Vec a, Vec b) { return maximum(a, b); }).max_across();
+    return fold([](Vec a, Vec b) THIMBLE_INLINE_LAMBDA { return maximum(a, b); }).max_across();
   }
 
  private:
@@ -187,7 +187,7 @@ THIMBLE_INLINE void for_lanes(std::ptrdiff_t n, Body body) {
 template <class S>
 THIMBLE_INLINE typename S::real row_sum(const typename S::real* x, std::ptrdiff_t n) {
   auto sum = Lanes<S>::zero();
-  for_lanes<S>(n, [&](auto at) { sum = sum + at.load(x); });
+  for_lanes<S>(n, [&](auto at) THIMBLE_INLINE_LAMBDA { sum = sum + at.load(x); });
   return sum.sum();
 }
 
@@ -196,7 +196,7 @@ template <class S>
 THIMBLE_INLINE typename S::real row_dot(const typename S::real* x, const typename S::real* y,
                                         std::ptrdiff_t n) {
   auto sum = Lanes<S>::zero();
-  for_lanes<S>(n, [&](auto at) { sum = mul_add(at.load(x), at.load(y), sum); });
+  for_lanes<S>(n, [&](auto at) THIMBLE_INLINE_LAMBDA { sum = mul_add(at.load(x), at.load(y), sum); });
   return sum.sum();
 }
 
@@ -205,7 +205,7 @@ template <class S>
 THIMBLE_INLINE typename S::real row_max(const typename S::real* x, std::ptrdiff_t n) {
   constexpr auto lowest = -std::numeric_limits<typename S::real>::infinity();
   auto top = Lanes<S>::broadcast(lowest);
-  for_lanes<S>(n, [&](auto at) { top = maximum(top, at.load(x, lowest)); });
+  for_lanes<S>(n, [&](auto at) THIMBLE_INLINE_LAMBDA { top = maximum(top, at.load(x, lowest)); });
   return top.max();
 }
 

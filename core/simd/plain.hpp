@@ -20,15 +20,15 @@ struct Vec<real, Plain<P>> {
   real lane[width];
 
   THIMBLE_INLINE static Vec broadcast(real x) {
-    return each([&](int) { return x; });
+    return each([&](int) THIMBLE_INLINE_LAMBDA { return x; });
   }
   THIMBLE_INLINE static Vec load(const real* p) {
-    return each([&](int i) { return p[i]; });
+    return each([&](int i) THIMBLE_INLINE_LAMBDA { return p[i]; });
   }
   /// The first n numbers at p, zeros (or the lanes of `others`) behind them; reads nothing beyond. 0 <= n <=
   /// width.
   THIMBLE_INLINE static Vec load_first(const real* p, int n, Vec others = broadcast(0)) {
-    return each([&](int i) { return i < n ? p[i] : others.lane[i]; });
+    return each([&](int i) THIMBLE_INLINE_LAMBDA { return i < n ? p[i] : others.lane[i]; });
   }
   THIMBLE_INLINE void store(real* p) const {
     for (int i = 0; i < width; ++i) p[i] = lane[i];
@@ -38,68 +38,73 @@ struct Vec<real, Plain<P>> {
   }
   /// The first n lanes, zeros behind them.
   THIMBLE_INLINE Vec first(int n) const {
-    return each([&](int i) { return i < n ? lane[i] : real(0); });
+    return each([&](int i) THIMBLE_INLINE_LAMBDA { return i < n ? lane[i] : real(0); });
   }
 
   THIMBLE_INLINE friend Vec operator+(Vec a, Vec b) {
-    return each([&](int i) { return a.lane[i] + b.lane[i]; });
+    return each([&](int i) THIMBLE_INLINE_LAMBDA { return a.lane[i] + b.lane[i]; });
   }
   THIMBLE_INLINE friend Vec operator-(Vec a, Vec b) {
-    return each([&](int i) { return a.lane[i] - b.lane[i]; });
+    return each([&](int i) THIMBLE_INLINE_LAMBDA { return a.lane[i] - b.lane[i]; });
   }
   THIMBLE_INLINE friend Vec operator*(Vec a, Vec b) {
-    return each([&](int i) { return a.lane[i] * b.lane[i]; });
+    return each([&](int i) THIMBLE_INLINE_LAMBDA { return a.lane[i] * b.lane[i]; });
   }
   THIMBLE_INLINE friend Vec operator/(Vec a, Vec b) {
-    return each([&](int i) { return a.lane[i] / b.lane[i]; });
+    return each([&](int i) THIMBLE_INLINE_LAMBDA { return a.lane[i] / b.lane[i]; });
   }
   THIMBLE_INLINE friend Vec operator-(Vec a) {
-    return each([&](int i) { return -a.lane[i]; });
+    return each([&](int i) THIMBLE_INLINE_LAMBDA { return -a.lane[i]; });
   }
   THIMBLE_INLINE friend Vec mul_add(Vec a, Vec b, Vec c) {
-    return each([&](int i) { return thimble::mul_add<P>(a.lane[i], b.lane[i], c.lane[i]); });
+    return each([&](int i)
+                    THIMBLE_INLINE_LAMBDA { return thimble::mul_add<P>(a.lane[i], b.lane[i], c.lane[i]); });
   }
   THIMBLE_INLINE friend Vec square_root(Vec a) {
-    return each([&](int i) { return thimble::square_root(a.lane[i]); });
+    return each([&](int i) THIMBLE_INLINE_LAMBDA { return thimble::square_root(a.lane[i]); });
   }
   THIMBLE_INLINE friend Vec absolute(Vec a) {
-    return each([&](int i) { return std::bit_cast<real>(bits(a, i) & (~BitsOf<real>(0) >> 1)); });
+    return each([&](int i) THIMBLE_INLINE_LAMBDA {
+      return std::bit_cast<real>(bits(a, i) & (~BitsOf<real>(0) >> 1));
+    });
   }
   /// a > b ? a : b, so the second where either is NaN (the rule of x86).
   THIMBLE_INLINE friend Vec maximum(Vec a, Vec b) {
-    return each([&](int i) { return a.lane[i] > b.lane[i] ? a.lane[i] : b.lane[i]; });
+    return each([&](int i) THIMBLE_INLINE_LAMBDA { return a.lane[i] > b.lane[i] ? a.lane[i] : b.lane[i]; });
   }
   THIMBLE_INLINE friend Vec minimum(Vec a, Vec b) {
-    return each([&](int i) { return a.lane[i] < b.lane[i] ? a.lane[i] : b.lane[i]; });
+    return each([&](int i) THIMBLE_INLINE_LAMBDA { return a.lane[i] < b.lane[i] ? a.lane[i] : b.lane[i]; });
   }
 
   THIMBLE_INLINE friend Mask operator<(Vec a, Vec b) {
-    return test([&](int i) { return a.lane[i] < b.lane[i]; });
+    return test([&](int i) THIMBLE_INLINE_LAMBDA { return a.lane[i] < b.lane[i]; });
   }
   THIMBLE_INLINE friend Mask operator<=(Vec a, Vec b) {
-    return test([&](int i) { return a.lane[i] <= b.lane[i]; });
+    return test([&](int i) THIMBLE_INLINE_LAMBDA { return a.lane[i] <= b.lane[i]; });
   }
   THIMBLE_INLINE friend Mask is_nan(Vec a) {
-    return test([&](int i) { return a.lane[i] != a.lane[i]; });
+    return test([&](int i) THIMBLE_INLINE_LAMBDA { return a.lane[i] != a.lane[i]; });
   }
   THIMBLE_INLINE friend Vec select(Mask m, Vec yes, Vec no) {
-    return each([&](int i) { return m.lane[i] ? yes.lane[i] : no.lane[i]; });
+    return each([&](int i) THIMBLE_INLINE_LAMBDA { return m.lane[i] ? yes.lane[i] : no.lane[i]; });
   }
 
   /// |x| with the sign of s.
   THIMBLE_INLINE friend Vec copy_sign(Vec x, Vec s) {
     constexpr BitsOf<real> sign = ~(~BitsOf<real>(0) >> 1);
-    return each([&](int i) { return std::bit_cast<real>((bits(x, i) & ~sign) | (bits(s, i) & sign)); });
+    return each([&](int i) THIMBLE_INLINE_LAMBDA {
+      return std::bit_cast<real>((bits(x, i) & ~sign) | (bits(s, i) & sign));
+    });
   }
   /// 2^n for an integral n of a normal result.
   THIMBLE_INLINE friend Vec pow2(Vec n) {
-    return each([&](int i) { return FloatLayout<real>::pow2(n.lane[i]); });
+    return each([&](int i) THIMBLE_INLINE_LAMBDA { return FloatLayout<real>::pow2(n.lane[i]); });
   }
   /// x 2^n rounded once, for 1/2 <= |x| <= 2 and an integral n between -bias - mantissa_bits - 3 and bias
   /// + 1.
   THIMBLE_INLINE friend Vec scale(Vec x, Vec n) {
     using F = FloatLayout<real>;
-    return each([&](int i) {
+    return each([&](int i) THIMBLE_INLINE_LAMBDA {
       const bool tiny = n.lane[i] < F::tiny_exponent;
       return x.lane[i] * F::pow2(n.lane[i] + (tiny ? F::scale_up : real(-1))) *
              (tiny ? F::scale_down : real(2));
@@ -108,7 +113,7 @@ struct Vec<real, Plain<P>> {
   /// The binary exponent e of a positive normal x = m 2^e with sqrt(1/2) <= m < sqrt(2).
   THIMBLE_INLINE friend Vec exponent_of(Vec x) {
     using F = FloatLayout<real>;
-    return each([&](int i) {
+    return each([&](int i) THIMBLE_INLINE_LAMBDA {
       const BitsOf<real> biased = (bits(x, i) + F::to_one) >> F::mantissa_bits;
       return std::bit_cast<real>(biased | F::unit_bits) - (F::unit + F::bias);
     });
@@ -116,7 +121,7 @@ struct Vec<real, Plain<P>> {
   /// The m of a positive normal x = m 2^e with sqrt(1/2) <= m < sqrt(2).
   THIMBLE_INLINE friend Vec mantissa_of(Vec x) {
     using F = FloatLayout<real>;
-    return each([&](int i) {
+    return each([&](int i) THIMBLE_INLINE_LAMBDA {
       return std::bit_cast<real>(((bits(x, i) + F::to_one) & F::mantissa_mask) + F::root_half_bits);
     });
   }
@@ -133,15 +138,11 @@ struct Vec<real, Plain<P>> {
  private:
   template <class F>
   THIMBLE_INLINE static Vec each(F f) {
-    Vec r;
-    for (int i = 0; i < width; ++i) r.lane[i] = f(i);
-    return r;
+    return {{f(0), f(1), f(2), f(3)}};
   }
   template <class F>
   THIMBLE_INLINE static Mask test(F f) {
-    Mask r;
-    for (int i = 0; i < width; ++i) r.lane[i] = f(i);
-    return r;
+    return {{f(0), f(1), f(2), f(3)}};
   }
   THIMBLE_INLINE static BitsOf<real> bits(Vec a, int i) { return std::bit_cast<BitsOf<real>>(a.lane[i]); }
 };

@@ -1,6 +1,7 @@
 #pragma once
-/// Scalar building blocks shared by every implementation of the lanes: the bits of a float, and a
-/// multiply-add that rounds once even where the processor has no such instruction.
+/// Scalar building blocks shared by every implementation of the lanes: the layout of a float, and a
+/// multiply-add and a square root that round once, by an instruction where the processor has one and in
+/// integer arithmetic elsewhere.
 
 #include <bit>
 #include <concepts>
@@ -8,13 +9,9 @@
 #include <limits>
 #include <type_traits>
 
-#include "core/simd/arch.hpp"
+#include "core/simd/software.hpp"
 
 namespace thimble {
-
-/// The unsigned integer that holds the bits of a `real`.
-template <class real>
-using BitsOf = std::conditional_t<sizeof(real) == 4, std::uint32_t, std::uint64_t>;
 
 /// Layout of a binary32 or binary64 number.
 template <std::floating_point real>
@@ -45,23 +42,30 @@ struct FloatLayout {
 
 namespace detail {
 
-/// float fma without an fma instruction. The product is exact in double; the sum is made "round to odd"
-/// there, so that the final rounding to float is the only one that counts (Boldo and Melquiond, 2008).
-THIMBLE_INLINE constexpr float fused_in_software(float a, float b, float c) {
-  const double product = double(a) * double(b);
-  const double addend = c;
-  double sum = product + addend;
-  const double addend_part = sum - product;
-  const double error = (product - (sum - addend_part)) + (addend - addend_part);  // Knuth's exact two-sum
-  auto bits = std::bit_cast<std::uint64_t>(sum);
-  const bool finite = ((bits >> 52) & 0x7FF) != 0x7FF;
-  if (finite && error != 0 && (bits & 1) == 0) {
-    const bool away_from_zero = (error > 0) == (sum > 0);
-    bits += away_from_zero ? 1 : std::uint64_t(-1);
-    sum = std::bit_cast<double>(bits);
-  }
-  return float(sum);
-}
+/// Has the processor that the unit is compiled for a multiply-add, a square root instruction for `real`?
+template <class real>
+inline constexpr bool kHasFma =
+#if defined(__FMA__) || defined(__aarch64__)
+    true;
+#elif defined(__FP_FAST_FMAF) && defined(__FP_FAST_FMA)
+    true;
+#elif defined(__FP_FAST_FMAF)
+    sizeof(real) == 4;
+#else
+    false;
+#endif
+
+template <class real>
+inline constexpr bool kHasSquareRoot =
+#if defined(__SSE2__) || defined(__aarch64__) || defined(__wasm__)
+    true;
+#elif defined(__ARM_FP)
+    (__ARM_FP & sizeof(real)) != 0;
+#elif defined(__riscv_flen)
+    __riscv_flen >= 8 * sizeof(real);
+#else
+    false;
+#endif
 
 }  // namespace detail
 
@@ -72,25 +76,32 @@ THIMBLE_INLINE constexpr real mul_add(real a, real b, real c) {
     const real product = a * b;
     return product + c;
   } else {
-#if !defined(__FP_FAST_FMAF) && !defined(__FP_FAST_FMA) && !defined(__FMA__)
-    if constexpr (sizeof(real) == 4) return detail::fused_in_software(a, b, c);
-#endif
-    if constexpr (sizeof(real) == 4) {
-      return __builtin_fmaf(a, b, c);
-    } else {
-      return __builtin_fma(a, b, c);
+    if constexpr (detail::kHasFma<real>) {
+      if (!std::is_constant_evaluated()) {
+        if constexpr (sizeof(real) == 4) {
+          return __builtin_fmaf(a, b, c);
+        } else {
+          return __builtin_fma(a, b, c);
+        }
+      }
     }
+    return detail::fused_in_software(a, b, c);
   }
 }
 
 /// Square root, correctly rounded.
 template <std::floating_point real>
-THIMBLE_INLINE real square_root(real x) {
-  if constexpr (sizeof(real) == 4) {
-    return __builtin_sqrtf(x);
-  } else {
-    return __builtin_sqrt(x);
+THIMBLE_INLINE constexpr real square_root(real x) {
+  if constexpr (detail::kHasSquareRoot<real>) {
+    if (!std::is_constant_evaluated()) {
+      if constexpr (sizeof(real) == 4) {
+        return __builtin_sqrtf(x);
+      } else {
+        return __builtin_sqrt(x);
+      }
+    }
   }
+  return detail::square_root_in_software(x);
 }
 
 }  // namespace thimble
