@@ -1,13 +1,13 @@
 #pragma once
-/// The host's default: a character-level GPT that learns a text in a minute.
+/// The host's default: a GPT over the bytes of a text, learned in a minute.
 
 #include "models/gpt.hpp"
 
 namespace thimble {
 
 struct Char {
-  static constexpr const char* kDescription = "character-level, the host's default: V 128, T 64, width 96, 3 layers";
-  static constexpr GptConfig kConfig{.vocabulary = 128, .context = 64, .width = 96, .heads = 6, .layers = 3};
+  static constexpr const char* kDescription = "bytes of any text, the host's default: V 256, T 64, width 96, 3 layers";
+  static constexpr GptConfig kConfig{.vocabulary = 256, .context = 64, .width = 96, .heads = 6, .layers = 3};
   static constexpr Extent kExtent{.batch = 16, .context = 64};
   static constexpr TrainOptions kTraining{
       .optimizer = {.beta2 = 0.99, .weight_decay = 0.1, .clip = 1.0},

@@ -31,8 +31,8 @@ constexpr void build_mlp(TapeBuilder& t, const MlpConfig& c) {
 }
 
 struct Mlp {
-  static constexpr const char* kDescription = "a layer of tanh over the last 4 characters: V 128, 64 hidden";
-  static constexpr MlpConfig kConfig{.vocabulary = 128, .history = 4, .embedding = 16, .hidden = 64};
+  static constexpr const char* kDescription = "a layer of tanh over the last 4 bytes of a text: V 256, 64 hidden";
+  static constexpr MlpConfig kConfig{.vocabulary = 256, .history = 4, .embedding = 16, .hidden = 64};
   static constexpr Extent kExtent{.batch = 16, .context = 32};
   static constexpr TrainOptions kTraining{
       .optimizer = {.weight_decay = 0.01},

@@ -1,0 +1,243 @@
+/// The shipped models: plans without a gap, and bits that depend on nothing but the arithmetic.
+
+#include <cmath>
+
+#include "models/gpt2_small.hpp"
+#include "tools/gradient/report.hpp"
+#include "tools/train/token_batch.hpp"
+
+#include <CppUTest/TestHarness.h>
+
+using namespace thimble;
+
+namespace {
+
+constexpr const auto& kGpt2 = tape_of<Gpt2Small>;
+constexpr PlanOptions kGpt2Options{{1, 256}, 1, 4, 2, true};
+static_assert(make_plan(kGpt2, training_walk(kGpt2, keep_all(kGpt2)), kGpt2Options, op_scratch_bytes).gap_bytes() == 0);
+static_assert(make_plan(kGpt2, training_walk(kGpt2, keep_block_inputs(kGpt2)), kGpt2Options, op_scratch_bytes)
+                  .gap_bytes() == 0);
+
+const RecomputeChoice kNone{};
+const RecomputeChoice kBlocks{RecomputeChoice::Kind::blocks, {}};
+const RecomputeChoice kList{RecomputeChoice::Kind::list, {"embed", "h.*.in", "h.*.qkv", "h.*.out", "act", "*history"}};
+
+struct Run {
+  std::optional<Isa> isa;
+  int threads = 1;
+  RecomputeChoice recompute;
+  Profile profile = Profile::fused;
+};
+
+template <class real>
+Session<real> open(const std::string& model, const Run& run, const Extent& extent) {
+  SessionOptions o;
+  o.extent = extent;
+  o.isa = run.isa;
+  o.threads = run.threads;
+  o.recompute = run.recompute;
+  o.profile = run.profile;
+  return Session<real>(find_model(model), o);
+}
+
+/// Digest of the weights after a few steps, each of two micro-batches of different length.
+template <class real>
+std::uint64_t train(const std::string& name, const Run& run) {
+  const Model& model = find_model(name);
+  const Extent extent{3, std::min(model.context_limit(), 20)};
+  Session<real> session = open<real>(name, run, extent);
+  session.engine().initialise(5);
+  TrainOptions o;
+  o.optimizer = {.weight_decay = 0.1, .clip = 0.5};
+  o.schedule = {.kind = ScheduleKind::linear, .peak = 1e-2, .warmup_steps = 2, .total_steps = 4};
+  for (std::uint64_t step = 0; step < 4; ++step) {
+    for (const Extent& e : {extent, Extent{2, extent.context - 3}}) {
+      const TokenBatch b = random_batch(model, e, 10 * step + std::uint64_t(e.batch));
+      CHECK(session.engine().accumulate(b.tokens, b.targets, e) == Status::ok);
+    }
+    CHECK(session.engine().update(o).status == Status::ok);
+  }
+  return session.engine().digest();
+}
+
+template <class real>
+void check_same_bits(const std::string& model) {
+  const std::uint64_t plain = train<real>(model, {Isa::plain, 1, kNone});
+  for (Isa isa : {Isa::avx2, Isa::avx512}) {
+    if (!can_run(isa) || find_model(model).f32.by_isa[int(isa)] == nullptr) continue;
+    CHECK_EQUAL_TEXT(plain, train<real>(model, {isa, 1, kNone}), model.c_str());
+    CHECK_EQUAL_TEXT(plain, train<real>(model, {isa, 2, kBlocks}), model.c_str());
+  }
+  CHECK_EQUAL_TEXT(plain, train<real>(model, {Isa::plain, 2, kNone}), model.c_str());
+  CHECK_EQUAL_TEXT(plain, train<real>(model, {std::nullopt, 3, kNone}), model.c_str());
+  CHECK_EQUAL_TEXT(plain, train<real>(model, {std::nullopt, 1, kBlocks}), model.c_str());
+}
+
+const char* const kTrained[] = {"microgpt", "decoder", "pocket", "char", "mlp"};
+
+template <class real>
+double loss_of(Session<real>& s, const TokenBatch& b) {
+  double sum = 0;
+  std::int64_t valid = 0;
+  CHECK(s.engine().evaluate(b.tokens, b.targets, b.extent, sum, valid) == Status::ok);
+  return valid > 0 ? sum / double(valid) : 0;
+}
+
+}  // namespace
+
+TEST_GROUP(Models) {};
+
+TEST(Models, NoPlanHasAGap) {
+  for (const Model& m : all_models()) {
+    for (const RecomputeChoice& schedule : {kNone, kBlocks}) {
+      for (const Extent& extent : {m.extent, Extent{4, std::min(64, m.context_limit())}, Extent{1, 1}}) {
+        for (int workers : {1, 2}) {
+          const PlanOptions options{m.takes_tokens() ? extent : Extent{}, workers, 4, 2, true};
+          for (ProgramKind p : {ProgramKind::train, ProgramKind::evaluate, ProgramKind::decode}) {
+            if (p == ProgramKind::decode && !generates(m.tape)) continue;
+            LONGS_EQUAL_TEXT(0, m.plan(p, schedule, options).gap_bytes(), m.name.c_str());
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Models, OneDigestForAllInstructionSetsThreadsAndSchedules) {
+  for (const char* name : kTrained) {
+    check_same_bits<float>(name);
+    check_same_bits<double>(name);
+  }
+}
+
+TEST(Models, AListOfKeptValuesChangesNoBit) {
+  CHECK_EQUAL(train<float>("decoder", {std::nullopt, 1, kNone}),
+              train<float>("decoder", {std::nullopt, 1, {RecomputeChoice::Kind::list, {"embed", "h.*.qkv", "h.1.act"}}}));
+  CHECK_EQUAL(train<float>("decoder", {std::nullopt, 1, kNone}),
+              train<float>("decoder", {std::nullopt, 1, {RecomputeChoice::Kind::list, {"h.0.ln_1"}}}));
+}
+
+TEST(Models, ProfilesDifferAndEachRepeatsItself) {
+  const std::uint64_t separate = train<float>("decoder", {std::nullopt, 1, kNone, Profile::separate});
+  CHECK_EQUAL(separate, train<float>("decoder", {std::nullopt, 2, kBlocks, Profile::separate}));
+  CHECK(separate != train<float>("decoder", {std::nullopt, 1, kNone}));
+}
+
+TEST(Models, GeneratingATokenAtATimeGivesTheLossesOfTheWholePass) {
+  for (const char* name : kTrained) {
+    const Model& model = find_model(name);
+    const int context = std::min(model.context_limit(), 24);
+    Session<float> session = open<float>(name, {}, {1, context});
+    session.engine().initialise(3);
+    const TokenBatch b = random_batch(model, {1, context}, 4);
+    std::vector<std::vector<float>> logits;
+    for (int t = 0; t < context; ++t) {
+      const float* row = nullptr;
+      CHECK(session.engine().decode(b.tokens[std::size_t(t)], t, row) == Status::ok);
+      logits.emplace_back(row, row + model.vocabulary());
+    }
+    const float* row = nullptr;
+    CHECK(session.engine().decode(0, context, row) == Status::context_full);
+    loss_of(session, b);
+    for (int t = 0; t < context; ++t) {
+      // The loss of the whole pass from the logits of generation.
+      const float loss = session.engine().evaluated_result()[t];
+      double top = -INFINITY, sum = 0;
+      for (float x : logits[std::size_t(t)]) top = std::max(top, double(x));
+      for (float x : logits[std::size_t(t)]) sum += std::exp(double(x) - top);
+      const double expected = std::log(sum) + top - double(logits[std::size_t(t)][std::size_t(b.targets[std::size_t(t)])]);
+      DOUBLES_EQUAL(expected, loss, 2e-5);
+    }
+  }
+}
+
+TEST(Models, MicroBatchesOfDifferentLengthMakeOneMean) {
+  Session<double> session = open<double>("decoder", {}, {2, 9});
+  session.engine().initialise(1);
+  const Model& model = find_model("decoder");
+  const TokenBatch a = random_batch(model, {2, 9}, 1), b = random_batch(model, {1, 4}, 2);
+  const double expected = (loss_of(session, a) * 18 + loss_of(session, b) * 4) / 22;
+  CHECK(session.engine().accumulate(a.tokens, a.targets, a.extent) == Status::ok);
+  CHECK(session.engine().accumulate(b.tokens, b.targets, b.extent) == Status::ok);
+  const UpdateResult r = session.engine().update(model.training);
+  LONGS_EQUAL(22, r.valid);
+  DOUBLES_EQUAL(expected, r.loss, 1e-14);
+}
+
+TEST(Models, AllTargetsIgnoredGivesNothing) {
+  Session<float> session = open<float>("decoder", {}, {1, 9});
+  session.engine().initialise(1);
+  TokenBatch b = random_batch(find_model("decoder"), {1, 9}, 1);
+  std::fill(b.targets.begin(), b.targets.end(), kIgnoredTarget);
+  const GradientReport report = report_gradients(session, std::span<const std::int32_t>(b.tokens),
+                                                 std::span<const std::int32_t>(b.targets), b.extent);
+  DOUBLES_EQUAL(0, report.loss, 0);
+  LONGS_EQUAL(0, report.valid);
+  for (const NamedTensor& w : report.weights) {
+    for (double g : w.data) DOUBLES_EQUAL(0, g, 0);
+  }
+}
+
+TEST(Models, ASequenceOfOneTokenTrains) {
+  Session<float> session = open<float>("pocket", {}, {1, 32});
+  session.engine().initialise(1);
+  const TokenBatch b = random_batch(find_model("pocket"), {1, 1}, 1);
+  double first = 0, last = 0;
+  for (int i = 0; i < 30; ++i) {
+    CHECK(session.engine().accumulate(b.tokens, b.targets, b.extent) == Status::ok);
+    last = session.engine().update({.optimizer = {}, .schedule = {.peak = 1e-2}}).loss;
+    if (i == 0) first = last;
+  }
+  CHECK(last < 0.5 * first);
+}
+
+TEST(Models, WhatDoesNotFitIsRefusedAndChangesNothing) {
+  Session<float> session = open<float>("decoder", {}, {1, 9});
+  Engine<float>& e = session.engine();
+  e.initialise(1);
+  const std::uint64_t before = e.digest();
+  std::vector<std::int32_t> ids(9, 1), bad = ids, more(18, 1);
+  for (std::int32_t id : {27, -1, 1 << 30}) {
+    bad[4] = id;
+    CHECK(e.accumulate(bad, ids, {1, 9}) == Status::token_out_of_range);
+  }
+  bad[4] = -2;
+  CHECK(e.accumulate(ids, bad, {1, 9}) == Status::token_out_of_range);
+  CHECK(e.accumulate(more, more, {2, 9}) == Status::extent_out_of_range);
+  CHECK(e.accumulate(ids, ids, {9, 1}) == Status::extent_out_of_range);
+  CHECK(e.accumulate({}, {}, {0, 9}) == Status::extent_out_of_range);
+  CHECK_EQUAL(before, e.digest());
+}
+
+TEST(Models, ANonFiniteGradientIsRejectedAndTheWeightsStay) {
+  Session<float> session = open<float>("decoder", {}, {1, 9});
+  Engine<float>& e = session.engine();
+  e.initialise(1);
+  const TokenBatch b = random_batch(find_model("decoder"), {1, 9}, 1);
+  const auto weight = e.weight(session.prepared().parameters[4]);
+  const float good = weight[0];
+  weight[0] = INFINITY;
+  const std::uint64_t before = e.digest();
+  CHECK(e.accumulate(b.tokens, b.targets, b.extent) == Status::ok);
+  CHECK(e.update(find_model("decoder").training).status != Status::ok);
+  CHECK_EQUAL(before, e.digest());
+  LONGS_EQUAL(0, e.step());
+  weight[0] = good;
+  CHECK(e.accumulate(b.tokens, b.targets, b.extent) == Status::ok);
+  CHECK(e.update(find_model("decoder").training).status == Status::ok);
+  LONGS_EQUAL(1, e.step());
+}
+
+TEST(Models, TheGradientFadesInThePlainStackAndNotInTheResidualOne) {
+  for (const auto& [name, low, high] : {std::tuple{"plain_stack", 1e-8, 9e-8}, std::tuple{"residual_stack", 2.0, 4.0}}) {
+    Session<double> session = open<double>(name, {}, {});
+    session.engine().initialise(1);
+    const GradientReport r = report_gradients(session, {}, {}, Extent{});
+    double sum = 0;
+    for (const NamedTensor& s : r.stops) {
+      if (s.name != "h.0.out") continue;
+      for (double x : s.data) sum += x * x;
+    }
+    CHECK_TEXT(std::sqrt(sum) > low && std::sqrt(sum) < high, name);
+  }
+}
