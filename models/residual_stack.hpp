@@ -10,12 +10,13 @@ struct StackConfig {
   int layers = 32;
   int width = 64;
   bool residual = true;
-  double gain = 0.6;  ///< weights start normal with deviation gain / sqrt(width)
+  double gain = 0.57;  ///< weights start normal with deviation gain / sqrt(width)
 };
 
-/// x -> [x +] tanh(x W + b), `layers` times, then the sum of the last layer.
+/// x -> [x +] tanh(x W + b), `layers` times. The result is the sum of the last layer over the root of its width, so that
+/// the gradient that enters the stack has norm 1.
 constexpr void build_stack(TapeBuilder& t, const StackConfig& c) {
-  ValueId x = t.input("x", Shape::matrix(1, c.width), Init::normal(1));
+  ValueId x = t.input("x", Shape::matrix(1, c.width), Init::normal(2));
   for (int i = 0; i < c.layers; ++i) {
     const auto h = [i](const char* rest) { return Name("h.", i, rest); };
     t.begin_block(i, x);
@@ -26,7 +27,9 @@ constexpr void build_stack(TapeBuilder& t, const StackConfig& c) {
     x = c.residual ? add(t, h(".out"), x, tanh(t, h(".act"), pre)) : tanh(t, h(".out"), pre);
   }
   t.end_blocks(x);
-  sum(t, "sum", x);
+  const ValueId share =
+      t.input("share", Shape::matrix(1, c.width), Init::constant(1 / scalar_sqrt(double(c.width))));
+  sum(t, "sum", multiply(t, "shares", x, share));
 }
 
 struct ResidualStack {
