@@ -25,6 +25,7 @@ struct ModelLayout {
   ArenaPlace targets = kNoPlace;
   std::int32_t vocabulary = 0;
   Extent limit;                   ///< the largest batch and context that there is room for
+  std::int64_t transient_begin = 0;   ///< bytes; from here to arena_bytes nothing outlives a pass
   std::int64_t arena_bytes = 0;
   UpdateKernels<real> update;
 };
@@ -79,6 +80,7 @@ class Engine {
                     const Extent& extent) {
     const Status s = set_batch(tokens, targets, extent);
     if (s != Status::ok) return s;
+    forget_transient();
     const RunState<real> run = run_state(extent);
     const ProgramView<real>& p = layout_.train;
     team_.each([&](const Worker& w) {
@@ -114,6 +116,7 @@ class Engine {
                   const Extent& extent, double& loss_sum, std::int64_t& valid) {
     const Status s = set_batch(tokens, targets, extent);
     if (s != Status::ok) return s;
+    forget_transient();
     const RunState<real> run = run_state(extent);
     team_.each([&](const Worker& w) { run_steps(layout_.evaluate, 0, layout_.evaluate.count, run, w); });
     loss_sum += sum_result(layout_.evaluate, extent);
@@ -179,6 +182,13 @@ class Engine {
 
   RunState<real> run_state(const Extent& extent) const {
     return {arena_, extent, 0, window_.micro_batches > 0, observer_};
+  }
+
+  /// In debug builds nothing that an earlier pass left behind can be read unnoticed: all bits set make a NaN.
+  void forget_transient() {
+#ifndef NDEBUG
+    for (std::int64_t i = layout_.transient_begin; i < layout_.arena_bytes; ++i) arena_[i] = std::byte{0xFF};
+#endif
   }
 
   void fill_zero(ArenaPlace place, std::int64_t count, const Worker& w) {

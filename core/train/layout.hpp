@@ -59,6 +59,7 @@ constexpr ModelLayout<real> make_layout(const Tape<N>& tape, const PlanSet<N>& p
   if (targets >= 0) l.targets = detail::place_of(plans.train, plans.train.find(TensorKind::ids, targets));
   l.vocabulary = vocabulary_of(tape);
   l.limit = options.extent;
+  l.transient_begin = plans.train.persistent_end;
   l.arena_bytes = plans.arena_bytes();
   return l;
 }

@@ -1,0 +1,224 @@
+#!/usr/bin/python3
+"""What the thimble command does with good and bad input. Usage: command_test.py BUILD/thimble"""
+
+import json
+import math
+import os
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+THIMBLE = None
+TEXT = "".join(f"line {i}: the quick brown fox jumps over the lazy dog {i * i}\n" for i in range(400))
+
+
+def run(*arguments):
+    return subprocess.run([THIMBLE, *map(str, arguments)], capture_output=True, text=True, timeout=600)
+
+
+class Command(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = Path(self.folder.name)
+        self.text = self.file("text.txt", TEXT)
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def file(self, name, content):
+        path = self.path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    def ok(self, *arguments):
+        r = run(*arguments, "--json")
+        self.assertEqual(r.returncode, 0, r.stderr)
+        return json.loads(r.stdout)
+
+    def fails(self, *arguments, says, status=1):
+        """Exit status, words of the message, nothing on standard output, no new file."""
+        before = sorted(self.path.iterdir())
+        r = run(*arguments)
+        self.assertEqual(r.returncode, status, r.stdout + r.stderr)
+        for words in [says] if isinstance(says, str) else says:
+            self.assertIn(words, r.stderr)
+        self.assertNotIn("terminate called", r.stderr)
+        self.assertEqual(before, sorted(self.path.iterdir()), "a failed command must leave nothing behind")
+
+    def trained(self, model="pocket", steps=3):
+        weights = self.path / f"{model}.safetensors"
+        self.ok("train", model, "--text", self.text, "--steps", steps, "--save", weights)
+        return weights
+
+
+class Results(Command):
+    def test_models_are_listed(self):
+        names = [m["name"] for m in self.ok("models")["models"]]
+        for name in ["neuron", "residual_stack", "mlp", "microgpt", "decoder", "pocket", "char", "gpt2_small"]:
+            self.assertIn(name, names)
+
+    def test_the_neuron(self):
+        g = self.ok("grad", "neuron", "--real", "f64")
+        self.assertAlmostEqual(g["values"]["y"], -0.19737532, places=7)
+        self.assertAlmostEqual(g["stops"]["s"], 0.96104298, places=7)
+        self.assertAlmostEqual(g["weights"]["w1"], 1.92208597, places=7)
+
+    def test_the_saturated_neuron(self):
+        twos = [f for name in ["x1", "x2", "w1", "w2", "b"] for f in ("--set", f"{name}=2")]
+        exact = 1 - math.tanh(10) ** 2
+        self.assertAlmostEqual(self.ok("grad", "neuron", *twos, "--real", "f64")["stops"]["s"], exact, delta=1e-15)
+        self.assertEqual(self.ok("grad", "neuron", *twos, "--real", "f32")["stops"]["s"], 0)
+
+    def test_a_nudge_of_the_neuron_agrees(self):
+        r = self.ok("gradcheck", "neuron", "--weight", "w1", "--index", 0, "--nudge", "1e-4")
+        self.assertLess(r["largest_error"], 3e-8)
+
+    def test_every_kind_of_weight_of_the_decoder_agrees_with_a_nudge(self):
+        self.assertLess(self.ok("gradcheck", "decoder", "--samples", 552)["largest_error"], 1e-9)
+
+    def test_plans_of_gpt2_small_have_no_gap(self):
+        p = self.ok("plan", "gpt2_small")
+        self.assertEqual([s["gap"] for s in p["schedules"].values()], [0, 0])
+
+    def test_the_picture_of_a_plan_is_xml(self):
+        picture = self.path / "plan.svg"
+        self.ok("plan", "decoder", "--svg", picture)
+        import xml.etree.ElementTree
+        self.assertTrue(xml.etree.ElementTree.parse(picture).getroot().tag.endswith("svg"))
+
+    def test_training_repeats_itself_and_depends_on_the_seed(self):
+        def digest(*more):
+            return self.ok("train", "pocket", "--text", self.text, "--steps", 5, *more)["digest"]
+        self.assertEqual(digest(), digest("--threads", 1, "--recompute", "blocks", "--isa", "plain"))
+        self.assertNotEqual(digest(), digest("--seed", 2))
+
+    def test_training_learns_and_writes_what_it_says(self):
+        log, weights = self.path / "log.jsonl", self.path / "w.safetensors"
+        r = self.ok("train", "pocket", "--text", self.text, "--steps", 150, "--log", log, "--save", weights)
+        self.assertLess(r["held_out_loss"], r["unigram_entropy"] - 0.5)
+        self.assertAlmostEqual(r["bits_per_byte"], r["held_out_loss"] / math.log(2), places=6)
+        lines = [json.loads(line) for line in log.read_text().splitlines()]
+        self.assertEqual([line["step"] for line in lines if "learning_rate" in line], list(range(150)))
+        s = self.ok("sample", "pocket", "--weights", weights, "--prompt", "the ", "--length", 100, "--top-k", 5)
+        self.assertEqual(len(s["samples"][0]["tokens"]), 100)
+        self.assertEqual(s, self.ok("sample", "pocket", "--weights", weights, "--prompt", "the ", "--length", 100,
+                                    "--top-k", 5, "--isa", "plain", "--threads", 1) | {"kernels": s["kernels"]})
+
+    def test_documents_columns_and_tokens_train(self):
+        names = self.file("names.txt", "anna\nbob\n\nclara\r\nda\n")
+        self.ok("train", "microgpt", "--documents", names, "--steps", 8)
+        sensor = self.file("s.csv", "time,value\n" + "".join(f"{i},{math.sin(i / 5) * 10}\n" for i in range(600)))
+        self.ok("train", "pocket", "--csv", sensor, "--column", "value", "--steps", 5)
+        tokens = self.file("t.json", json.dumps([[[1, 2, 3, 4]], [[4, 3, 2, 1]]]))
+        self.assertEqual(self.ok("train", "decoder", "--tokens", tokens)["steps"], 2)
+
+    def test_an_interrupted_run_leaves_log_and_weights(self):
+        log, weights = self.path / "log.jsonl", self.path / "w.safetensors"
+        p = subprocess.Popen([THIMBLE, "train", "pocket", "--text", self.text, "--steps", "10000000", "--log", log,
+                              "--save", weights, "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        while not (log.exists() and log.stat().st_size > 2000):
+            self.assertIsNone(p.poll())
+            time.sleep(0.02)
+        p.send_signal(signal.SIGINT)
+        out, _ = p.communicate(timeout=60)
+        self.assertEqual(p.returncode, 130)
+        result = json.loads(out)
+        self.assertTrue(result["interrupted"])
+        self.assertEqual(json.loads(log.read_text().splitlines()[-1])["digest"], result["digest"])
+        self.assertEqual(run("sample", "pocket", "--weights", weights, "--length", 5).returncode, 0)
+
+
+class BadInput(Command):
+    def test_unknown_model_names_the_nearest(self):
+        self.fails("train", "chra", "--text", self.text, says=["chra", "char"])
+
+    def test_texts_that_are_no_texts(self):
+        save = ["--save", self.path / "never.safetensors", "--log", self.path / "never.jsonl"]
+        self.fails("train", "char", "--text", self.path / "none.txt", *save, says="none.txt")
+        self.fails("train", "char", "--text", self.path, *save, says=str(self.path))
+        self.fails("train", "char", "--text", self.file("empty.txt", ""), *save, says="empty")
+        self.fails("train", "char", "--text", self.file("short.txt", "too short"), *save, says=["short.txt", "65"])
+        self.fails("train", "pocket", "--text", self.file("all.bin", bytes(range(256)) * 9), *save, says=["256", "96"])
+
+    def test_no_source_or_two(self):
+        self.fails("train", "char", says="--text")
+        self.fails("train", "char", "--text", self.text, "--documents", self.text, says="more than one")
+
+    def test_tokens_out_of_range(self):
+        for ids in ([1, 27, 2], [1, -2, 2], [-1, 1, 2]):
+            bad = self.file("bad.json", json.dumps([[[0, 1, 2]], [ids]]))
+            self.fails("train", "decoder", "--tokens", bad, says=["bad.json", "[1][0]"])
+        self.fails("grad", "decoder", "--tokens", self.file("no.json", "{"), says="no.json")
+        self.fails("train", "decoder", "--tokens", self.file("long.json", json.dumps([[[0] * 30]])), says="long.json")
+        self.fails("train", "decoder", "--tokens", self.file("float.json", "[[[0, 1.5]]]"), says="float.json")
+
+    def test_columns(self):
+        sensor = self.file("s.csv", "time,value\n1,2\n2,x\n")
+        self.fails("train", "pocket", "--csv", sensor, "--column", "valeu", says=["valeu", "value"])
+        self.fails("train", "pocket", "--csv", sensor, "--column", "value", says="line 3")
+        self.fails("train", "pocket", "--csv", sensor, says="--column")
+
+    def test_options_out_of_range(self):
+        data = ["train", "char", "--text", self.text]
+        self.fails(*data, "--context", 100, says="100")
+        self.fails(*data, "--lr", -1, says="learning rate")
+        self.fails(*data, "--lr", "nan", says="learning rate")
+        self.fails(*data, "--betas", 0.9, 1.5, says="betas")
+        self.fails(*data, "--recompute", "h.0.nothing", says="h.0.nothing")
+        self.fails(*data, "--isa", "sse9", says="--isa", status=2)
+        self.fails(*data, "--batch", -1, says="--batch", status=2)
+        self.fails("train", "neuron", "--text", self.text, says="neuron")
+        self.fails("sample", "neuron", "--weights", self.text, says="neuron")
+        self.fails("grad", "neuron", "--set", "w9=1", says="w9")
+        self.fails("gradcheck", "decoder", "--weight", "wte.weight", "--index", 100000, says="--index")
+
+    def test_where_weights_cannot_be_written(self):
+        self.fails("train", "pocket", "--text", self.text, "--steps", 2, "--save", self.path / "no/such/w.safetensors",
+                   says="no/such")
+
+    def test_hostile_weights(self):
+        good = self.trained().read_bytes()
+        length = struct.unpack("<Q", good[:8])[0]
+        header = json.loads(good[8:8 + length])
+
+        def with_header(h):
+            text = json.dumps(h).encode()
+            return struct.pack("<Q", len(text)) + text + good[8 + length:]
+
+        def changed(name, **fields):
+            return with_header({**header, name: {**header[name], **fields}})
+
+        first = header["wte.weight"]["data_offsets"][0] + 8 + length
+        missing = {k: v for k, v in header.items() if k != "ln_f.bias"}
+        bad = {
+            "empty": (b"", ""),
+            "eight": (good[:8], ""),
+            "header": (good[:8 + length // 2], ""),
+            "data": (good[:-4], ""),
+            "huge": (b"\xff" * 8 + good[8:], ""),
+            "json": (good[:8] + b"}" + good[9:], ""),
+            "shape": (changed("wte.weight", shape=[16, 96]), "wte.weight"),
+            "dtype": (changed("wte.weight", dtype="I32"), "wte.weight"),
+            "missing": (with_header(missing), ""),
+            "nan": (good[:first] + struct.pack("<f", math.nan) + good[first + 4:], "wte.weight"),
+        }
+        for name, (content, words) in bad.items():
+            with self.subTest(name):
+                path = self.file(f"{name}.safetensors", content)
+                self.fails("sample", "pocket", "--weights", path, says=[path.name, words])
+                self.fails("train", "pocket", "--text", self.text, "--weights", path, "--save",
+                           self.path / "never.safetensors", says=[path.name, words])
+        self.fails("sample", "char", "--weights", self.path / "pocket.safetensors", says="wte.weight")
+
+    def test_a_prompt_with_unknown_symbols(self):
+        self.fails("sample", "pocket", "--weights", self.trained(), "--prompt", "tab\t", says="--prompt")
+
+
+if __name__ == "__main__":
+    THIMBLE = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
