@@ -7,6 +7,7 @@
 /// zero, then lane i takes lane i + 8, i + 4, i + 2, i + 1 in turn.
 
 #include <cstddef>
+#include <utility>
 
 #include "core/simd/simd.hpp"
 
@@ -19,7 +20,7 @@ struct Lanes {
   using Vec = typename S::Vec;
   static constexpr int count = 16;
   static constexpr int parts = count / S::width;
-  static_assert(parts * S::width == count, "a native vector must hold 1, 2, 4, 8 or 16 lanes");
+  static_assert(parts * S::width == count, "a native vector must hold 4, 8 or 16 lanes");
   struct Mask {
     typename Vec::Mask part[parts];
   };
@@ -72,10 +73,10 @@ struct Lanes {
     return each([&](int k) THIMBLE_INLINE_LAMBDA { return mul_add(a.part[k], b.part[k], c.part[k]); });
   }
   THIMBLE_INLINE friend Lanes square_root(Lanes a) {
-    return map(a, [](Vec x) THIMBLE_INLINE_LAMBDA { return square_root(x); });
+    return each([&](int k) THIMBLE_INLINE_LAMBDA { return square_root(a.part[k]); });
   }
   THIMBLE_INLINE friend Lanes absolute(Lanes a) {
-    return map(a, [](Vec x) THIMBLE_INLINE_LAMBDA { return absolute(x); });
+    return each([&](int k) THIMBLE_INLINE_LAMBDA { return absolute(a.part[k]); });
   }
   /// a > b ? a : b, so the second where either is NaN.
   THIMBLE_INLINE friend Lanes maximum(Lanes a, Lanes b) {
@@ -102,10 +103,16 @@ struct Lanes {
     return each([&](int k) THIMBLE_INLINE_LAMBDA { return copy_sign(x.part[k], s.part[k]); });
   }
 
-  /// f of every native vector: how a function on `Vec` is lifted to sixteen lanes.
+  /// f of every native vector: how a function on `Vec` is lifted to sixteen lanes. Where there are many, it
+  /// is a loop, for the size of the code.
   template <class F>
   THIMBLE_INLINE friend Lanes map(Lanes a, F f) {
-    return each([&](int k) THIMBLE_INLINE_LAMBDA { return f(a.part[k]); });
+    if constexpr (parts <= 2) {
+      return each([&](int k) THIMBLE_INLINE_LAMBDA { return f(a.part[k]); });
+    } else {
+      for (int k = 0; k < parts; ++k) a.part[k] = f(a.part[k]);
+      return a;
+    }
   }
 
   /// The sum of the lanes: lane i takes lane i + 8, then i + 4, i + 2, i + 1.
@@ -118,17 +125,20 @@ struct Lanes {
   }
 
  private:
+  // The parts are written out, not looped over, so that they live in registers.
   template <class F>
   THIMBLE_INLINE static Lanes each(F f) {
-    Lanes r;
-    for (int k = 0; k < parts; ++k) r.part[k] = f(k);
-    return r;
+    return [&]<int... k>(std::integer_sequence<int, k...>) THIMBLE_INLINE_LAMBDA {
+      return Lanes{{f(k)...}};
+    }
+    (std::make_integer_sequence<int, parts>{});
   }
   template <class F>
   THIMBLE_INLINE static Mask test(F f) {
-    Mask r;
-    for (int k = 0; k < parts; ++k) r.part[k] = f(k);
-    return r;
+    return [&]<int... k>(std::integer_sequence<int, k...>) THIMBLE_INLINE_LAMBDA {
+      return Mask{{f(k)...}};
+    }
+    (std::make_integer_sequence<int, parts>{});
   }
   /// How many of the first n lanes native vector k holds.
   THIMBLE_INLINE static constexpr int lanes_of(int k, int n) {
@@ -138,11 +148,14 @@ struct Lanes {
   /// The upper half of the vectors folded onto the lower one until a single vector is left.
   template <class F>
   THIMBLE_INLINE Vec fold(F f) const {
-    Lanes r = *this;
-    for (int half = parts / 2; half > 0; half /= 2) {
-      for (int k = 0; k < half; ++k) r.part[k] = f(r.part[k], r.part[k + half]);
+    if constexpr (parts == 1) {
+      return part[0];
+    } else if constexpr (parts == 2) {
+      return f(part[0], part[1]);
+    } else {
+      static_assert(parts == 4);
+      return f(f(part[0], part[2]), f(part[1], part[3]));
     }
-    return r.part[0];
   }
 };
 

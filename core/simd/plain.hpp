@@ -31,7 +31,10 @@ struct Vec<real, Plain<P>> {
     return each([&](int i) THIMBLE_INLINE_LAMBDA { return i < n ? p[i] : others.lane[i]; });
   }
   THIMBLE_INLINE void store(real* p) const {
-    for (int i = 0; i < width; ++i) p[i] = lane[i];
+    p[0] = lane[0];
+    p[1] = lane[1];
+    p[2] = lane[2];
+    p[3] = lane[3];
   }
   THIMBLE_INLINE void store_first(real* p, int n) const {
     for (int i = 0; i < n; ++i) p[i] = lane[i];
