@@ -12,13 +12,24 @@
 
 namespace thimble {
 
+namespace detail {
+
+/// The one driver of a kernel set and kind, for all shapes: not inline, so that programs with many models can compile it
+/// once (tools/model/product_unit.hpp).
+template <class S, ProductKind kKind>
+void run_product(const ProductArgs<typename S::real>& args, const Worker& worker) {
+  DirectProduct<S, kKind>::run(args, worker);
+}
+
+}  // namespace detail
+
 /// Computes this worker's outputs of the product. The k* are the sizes where they are known at compile time,
 /// else 0; args carries them in any case. All workers call it with the same args; no worker waits for
 /// another.
 template <class S, ProductKind kKind, int kM = 0, int kN = 0, int kK = 0>
 void product(const ProductArgs<typename S::real>& args, const Worker& worker) {
   if (args.m == 0 || args.n == 0) return;
-  detail::DirectProduct<S, kKind>::run(args, worker);
+  detail::run_product<S, kKind>(args, worker);
 }
 
 }  // namespace thimble

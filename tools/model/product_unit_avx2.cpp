@@ -1,0 +1,3 @@
+#include "tools/model/product_unit.hpp"
+
+THIMBLE_PRODUCTS(template, thimble::Avx2)
