@@ -20,6 +20,8 @@ struct Tolerance {
   double forward = 0;
   double backward = 0;
   Of of = Of::largest;
+  double floor =
+      0;  ///< a magnitude is at least this: where a result is what terms of this size leave when they cancel
   double difference =
       1e-8;  ///< central differences of the reference against its gradient, of the largest gradient
 };
