@@ -80,7 +80,7 @@ def thimble_gradients(options, start, tokens, folder):
     (folder / "tokens.json").write_text(json.dumps([tokens.tolist()]))
     answer = call(options.thimble, "grad", options.model, "--weights", folder / "weights.safetensors",
                   "--tokens", folder / "tokens.json", "--out", folder / "grads.safetensors",
-                  "--real", options.real, "--threads", options.threads)
+                  "--real", options.real, "--threads", options.threads, "--influence-limit", 0)
     return answer["loss"], safetensors_io.read(folder / "grads.safetensors")
 
 
