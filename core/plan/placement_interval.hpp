@@ -98,7 +98,7 @@ constexpr LiveRanges<N> live_ranges(const std::array<Interval, N>& buffers, int 
 /// Bytes live at each step of the ranges' axis.
 template <std::size_t N>
 constexpr void live_bytes(const LiveRanges<N>& ranges, std::int64_t (&live)[N + 1]) {
-  for (std::int64_t& bytes : live) bytes = 0;
+  for (int s = 0; s <= ranges.steps; ++s) live[s] = 0;
   for (int k = 0; k < ranges.count; ++k) {
     live[ranges.first[k]] += ranges.bytes[k];
     live[ranges.last[k] + 1] -= ranges.bytes[k];

@@ -149,6 +149,27 @@ TEST(PlacementTrace, UpToFortyPiecesOfACutRectangleAreFittedTogetherAgain) {
   }
 }
 
+// Where pieces are missing the others may have to leave holes.
+TEST(PlacementTrace, EverySearchFitsWhatIsLeftOfACutRectangleIntoIt) {
+  using thimble::detail::Preference;
+  using thimble::detail::SkylineSearch;
+  for (unsigned seed = 1; seed <= 1000; ++seed) {
+    std::mt19937 random(seed);
+    std::array<Interval, 14> buffers{};
+    int count = 0;
+    cut(random, buffers, count, {0, 7, 16}, 14);
+    count -= int(random() % 4);
+    const auto ranges = thimble::detail::live_ranges(buffers, count);
+    for (const Preference preference : {Preference::kLatestEnd, Preference::kLongest}) {
+      for (const bool reversed : {false, true}) {
+        SkylineSearch<14> search(ranges, preference, reversed);
+        CHECK_TEXT(search.run(16, std::int64_t{1} << 40) == thimble::detail::Verdict::kFound,
+                   ("seed " + std::to_string(seed)).c_str());
+      }
+    }
+  }
+}
+
 // Far from what training gives: hundreds of pieces without a byte to spare. The work spent does not suffice
 // for all.
 TEST(PlacementTrace, ThreeHundredPiecesOfACutRectangleAreFittedTogetherWithinATenthOnAverage) {
