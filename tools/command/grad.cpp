@@ -21,7 +21,7 @@ struct Flags {
   std::string out;
   std::string recompute = "none";
   std::vector<std::string> assignments;
-  int influence_limit = 64;
+  int influence_limit = 32;
 };
 
 /// NAME=VALUE for an input or weight that is a single number.
@@ -106,7 +106,7 @@ void run(const Flags& flags) {
       report_gradients(session, batch.tokens, batch.targets, batch.extent, {.stops = true, .values = !model.takes_tokens()});
   for (NamedTensor& t : input_gradients(session)) report.stops.push_back(std::move(t));
   std::optional<NamedTensor> influence;
-  if (model.takes_tokens() && batch.extent.context <= flags.influence_limit) {
+  if (!flags.out.empty() && model.takes_tokens() && batch.extent.context <= flags.influence_limit) {
     influence = report_influence(session, std::span<const std::int32_t>(batch.tokens),
                                  std::span<const std::int32_t>(batch.targets), batch.extent);
   }
@@ -143,7 +143,7 @@ void add_grad_command(CLI::App& app) {
       ->capture_default_str();
   c->add_option("--set", flags->assignments, "NAME=NUMBER: an input or weight of the neuron (repeatable)");
   c->add_option("--influence-limit", flags->influence_limit,
-                "Longest context for which influence (one backward pass a position) is computed")
+                "Longest context for which --out holds influence too (one backward pass a position)")
       ->capture_default_str();
   flags->common.add_to(*c);
   c->callback([flags] { with_real(flags->common, [&]<class real>() { run<real>(*flags); }); });

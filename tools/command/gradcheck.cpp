@@ -135,7 +135,7 @@ int run(const Flags& flags) {
   if (!flags.weights.empty()) load_weights(session, flags.weights);
 
   const bool is_double = sizeof(real) == 8;
-  const double nudge = flags.nudge > 0 ? flags.nudge : is_double ? 1e-5 : 1e-2;
+  const double nudge = flags.nudge > 0 ? flags.nudge : is_double ? 3e-6 : 1e-2;
   const double tolerance = flags.tolerance > 0 ? flags.tolerance : is_double ? 1e-7 : 2e-2;
   GradientChecker<real> checker(session, batch, nudge);
   const std::vector<Probe> probes = flags.weight.empty()
@@ -175,7 +175,7 @@ void add_gradcheck_command(CLI::App& app) {
       ->capture_default_str();
   c->add_option("--weight", flags->weight, "Only this weight ...");
   c->add_option("--index", flags->index, "... at this index (row-major)")->capture_default_str();
-  c->add_option("--nudge", flags->nudge, "Half the distance of the two losses; 0: 1e-5 in f64, 1e-2 in f32");
+  c->add_option("--nudge", flags->nudge, "Half the distance of the two losses; 0: 3e-6 in f64, 1e-2 in f32");
   c->add_option("--tolerance", flags->tolerance, "Largest error that passes; 0: 1e-7 in f64, 2e-2 in f32");
   flags->layout.add_to(*c);
   flags->common.add_to(*c);

@@ -29,6 +29,8 @@ int main(int argc, char** argv) {
   thimble::add_bench_command(app);
   try {
     app.parse(argc, argv);
+  } catch (const CLI::RuntimeError& e) {
+    return e.get_exit_code();  // a subcommand's own verdict
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? 0 : 2;
   } catch (const thimble::Error& e) {
