@@ -9,15 +9,19 @@
 /// instruction set, number of workers, nor what is known at compile time.
 
 #include "core/ops/product_direct.hpp"
+#include "core/ops/product_packed.hpp"
 
 namespace thimble {
 
 namespace detail {
 
-/// The one driver of a kernel set and kind, for all shapes: not inline, so that programs with many models can compile it
-/// once (tools/model/product_unit.hpp).
+/// The one driver of a kernel set and kind, for all shapes: not inline, so that programs with many models can
+/// compile it once (tools/model/product_unit.hpp).
 template <class S, ProductKind kKind>
 void run_product(const ProductArgs<typename S::real>& args, const Worker& worker) {
+  if constexpr (!kIsPlain<S>) {
+    if (product_is_packed(args.m, args.n, args.k)) return PackedProduct<S, kKind>::run(args, worker);
+  }
   DirectProduct<S, kKind>::run(args, worker);
 }
 

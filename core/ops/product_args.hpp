@@ -41,10 +41,45 @@ struct ProductArgs {
   void* scratch = nullptr;
 };
 
+namespace detail {
+
+/// Packed rows of A are this far apart: a summation block, and a cache line so that rows do not compete for
+/// the same cache sets.
+inline constexpr std::int64_t kPackedPitch = kSumBlock + 16;
+/// No instruction set has a wider panel of B.
+inline constexpr std::int64_t kWidestPanel = 48;
+/// Fills up the last register tile: a multiple of the rows of all of them.
+inline constexpr std::int64_t kRowTiles = 24;
+
+/// Multiply-adds from which packing pays.
+inline constexpr std::int64_t kPackedWork = std::int64_t(1) << 23;
+
+THIMBLE_INLINE constexpr bool product_is_packed(std::int64_t m, std::int64_t n, std::int64_t k) {
+  return m >= 16 && n >= 16 && k >= 16 && m * n >= (kPackedWork + k - 1) / k;
+}
+
+/// Rows of A in cache at a time. A transposed panel of B is dearer to pack, so more rows use it.
+THIMBLE_INLINE constexpr std::int64_t packed_rows_most(ProductKind kind) {
+  return kind == ProductKind::nt ? 512 : 256;
+}
+THIMBLE_INLINE constexpr std::int64_t packed_rows(ProductKind kind, std::int64_t m) {
+  const std::int64_t most = packed_rows_most(kind);
+  const std::int64_t rows = m < most ? m : most;
+  return (rows + kRowTiles - 1) / kRowTiles * kRowTiles;
+}
+
+/// Numbers that one worker packs into.
+THIMBLE_INLINE constexpr std::int64_t packed_count(ProductKind kind, std::int64_t m) {
+  return packed_rows(kind, m) * kPackedPitch + kSumBlock * kWidestPanel;
+}
+
+}  // namespace detail
+
 /// Bytes that product() packs operands into: the same for every instruction set, 0 for small products.
-THIMBLE_INLINE constexpr std::int64_t product_scratch_bytes(ProductKind, std::int64_t, std::int64_t,
-                                                            std::int64_t, int, std::int64_t) {
-  return 0;
+THIMBLE_INLINE constexpr std::int64_t product_scratch_bytes(ProductKind kind, std::int64_t m, std::int64_t n,
+                                                            std::int64_t k, int workers,
+                                                            std::int64_t real_bytes) {
+  return detail::product_is_packed(m, n, k) ? workers * detail::packed_count(kind, m) * real_bytes : 0;
 }
 
 }  // namespace thimble

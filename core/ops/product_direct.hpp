@@ -1,7 +1,7 @@
 #pragma once
 /// Products that read their operands in place: small ones, and all of them on processors without vectors.
 
-#include "core/ops/product_tile.hpp"
+#include "core/ops/product_transpose.hpp"
 
 namespace thimble::detail {
 
@@ -16,8 +16,12 @@ struct Split {
   THIMBLE_INLINE constexpr std::int64_t begin(std::int64_t part) const { return total * part / parts; }
 };
 
+template <class Arch>
+inline constexpr bool kIsPlainArch = false;
+template <Profile P>
+inline constexpr bool kIsPlainArch<Plain<P>> = true;
 template <class S>
-inline constexpr bool kIsPlain = S::width <= 4;
+inline constexpr bool kIsPlain = kIsPlainArch<typename S::Arch>;
 
 /// Largest register tile of products in place.
 template <class S>
@@ -94,17 +98,14 @@ struct DirectProduct {
     TileArgs<real> t;
     t.k = k;
     t.lda = args.lda;
-    t.ldc = args.ldc;
-    t.bias = args.bias != nullptr && p + k == args.k ? args.bias + column : nullptr;
-    t.add = p > 0 || args.update == Update::accumulate;
-    t.tail = int(columns - (vecs - 1) * S::width);
+    t.result.ldc = args.ldc;
+    t.result.bias = args.bias != nullptr && p + k == args.k ? args.bias + column : nullptr;
+    t.result.add = p > 0 || args.update == Update::accumulate;
+    t.result.tail = int(columns - (vecs - 1) * S::width);
     if constexpr (kTransposes) {
-      const real* b = args.b + column * args.ldb + p;
-      for (std::int64_t j = 0; j < columns; ++j) {
-        for (std::int64_t q = 0; q < k; ++q) panel[q * vecs * S::width + j] = b[j * args.ldb + q];
-      }
       t.b = panel;
       t.ldb = vecs * S::width;
+      PanelTranspose<S>::run(args.b + column * args.ldb + p, args.ldb, columns, k, panel, t.ldb);
     } else {
       t.b = kB == BOrder::along_k ? args.b + column * args.ldb + p : args.b + p * args.ldb + column;
       t.ldb = args.ldb;
@@ -112,7 +113,7 @@ struct DirectProduct {
     for (std::int64_t i = first; i < last; ++i) {
       const std::int64_t row = rows.begin(i);
       t.a = kA == AOrder::along_k ? args.a + row * args.lda + p : args.a + p * args.lda + row;
-      t.c = args.c + row * args.ldc + column;
+      t.result.c = args.c + row * args.ldc + column;
       TileTable<S, kA, kB>::entries.run[rows.begin(i + 1) - row - 1][vecs - 1](t);
     }
   }

@@ -1,5 +1,5 @@
 #pragma once
-/// The register tile of the matrix products: kRows x kVecs vectors of outputs, each a chain of multiply-adds
+/// The register tile of products in place: kRows x kVecs vectors of outputs, each a chain of multiply-adds
 /// over at most kSumBlock summands, then added to C.
 
 #include <utility>
@@ -23,7 +23,50 @@ enum class AOrder : std::uint8_t { along_k, across_k };
 /// How b[p, column] is found: `across_k` at b[p * ldb + column], `along_k` at b[column * ldb + p].
 enum class BOrder : std::uint8_t { along_k, across_k };
 
-/// One tile of work.
+/// Where the sums of a tile go.
+template <class real>
+struct TileResult {
+  real* c;
+  std::int64_t ldc;
+  const real* bias;  ///< null unless this is the last partial sum
+  bool add;          ///< false: C is overwritten
+  int tail;          ///< numbers in the last vector of a row, 1..width
+  int rows;          ///< rows that exist, at most those of the tile
+};
+
+/// The last step of every tile: C = sum, or C = C + sum; then C = C + bias after the last partial sum.
+/// Whatever else is to be done to finished outputs belongs here. kPartRows: result.rows counts; else all rows
+/// exist.
+template <class S, int kRows, int kVecs, bool kMasked, bool kPartRows>
+THIMBLE_INLINE void update_tile(const TileResult<typename S::real>& result,
+                                typename S::Vec (&sum)[kRows][kVecs]) {
+  using real = typename S::real;
+  using Vec = typename S::Vec;
+  constexpr int width = S::width;
+  const TileResult<real> t = result;
+  const auto load = [&](const real* row, auto j) __attribute__((always_inline)) {
+    return kMasked && j + 1 == kVecs ? Vec::load_first(row + j * width, t.tail) : Vec::load(row + j * width);
+  };
+  const auto each = [&](auto f) __attribute__((always_inline)) {
+    unrolled<kRows>([&](auto i) __attribute__((always_inline)) {
+      if (kPartRows && i >= t.rows) return;
+      unrolled<kVecs>([&](auto j) __attribute__((always_inline)) { f(i, j); });
+    });
+  };
+  if (t.add) {
+    each([&](auto i, auto j)
+             __attribute__((always_inline)) { sum[i][j] = load(t.c + i * t.ldc, j) + sum[i][j]; });
+  }
+  if (t.bias != nullptr) {
+    each([&](auto i, auto j) __attribute__((always_inline)) { sum[i][j] = sum[i][j] + load(t.bias, j); });
+  }
+  each([&](auto i, auto j) __attribute__((always_inline)) {
+    real* const to = t.c + i * t.ldc + j * width;
+    kMasked&& j + 1 == kVecs ? sum[i][j].store_first(to, t.tail) : sum[i][j].store(to);
+  });
+}
+
+/// One tile of work in place.
 template <class real>
 struct TileArgs {
   std::int64_t k;
@@ -31,11 +74,7 @@ struct TileArgs {
   std::int64_t lda;
   const real* b;
   std::int64_t ldb;
-  real* c;
-  std::int64_t ldc;
-  const real* bias;  ///< null unless this is the last partial sum
-  bool add;          ///< false: C is overwritten
-  int tail;          ///< numbers in the last vector of a row, 1..width
+  TileResult<real> result;
 };
 
 template <class S, int kRows, int kVecs, AOrder kA, BOrder kB>
@@ -46,24 +85,16 @@ struct Tile {
 
   [[gnu::noinline]] static void run(const TileArgs<real>& t) {
     Vec acc[kRows][kVecs];
-    sum(t, acc);
-    update(t, acc);
-  }
-
- private:
-  THIMBLE_INLINE static void sum(const TileArgs<real>& t, Vec (&acc)[kRows][kVecs]) {
     unrolled<kRows>([&](auto i) __attribute__((always_inline)) {
       unrolled<kVecs>([&](auto j) __attribute__((always_inline)) { acc[i][j] = Vec::broadcast(0); });
     });
     const std::int64_t lda = t.lda, ldb = t.ldb;
-    const int tail = t.tail;
+    const int tail = t.result.tail;
     const real* a = t.a;
     const real* b = t.b;
     for (std::int64_t p = t.k; p > 0; --p) {
       Vec row[kVecs];
-      unrolled<kVecs>([&](auto j) __attribute__((always_inline)) {
-        row[j] = kB == BOrder::across_k ? load(b, j, tail) : gather(b, ldb, j, tail);
-      });
+      unrolled<kVecs>([&](auto j) __attribute__((always_inline)) { row[j] = load(b, ldb, j, tail); });
       unrolled<kRows>([&](auto i) __attribute__((always_inline)) {
         const Vec scale = Vec::broadcast(kA == AOrder::along_k ? a[i * lda] : a[i]);
         unrolled<kVecs>([&](auto j) __attribute__((always_inline)) {
@@ -73,40 +104,19 @@ struct Tile {
       a += kA == AOrder::along_k ? 1 : lda;
       b += kB == BOrder::along_k ? 1 : ldb;
     }
+    update_tile<S, kRows, kVecs, true, false>(t.result, acc);
   }
 
-  THIMBLE_INLINE static Vec gather(const real* b, std::int64_t ldb, int j, int tail) {
-    const int count = j + 1 == kVecs ? tail : kWidth;
-    real lane[kWidth] = {};
-    for (int l = 0; l < count; ++l) lane[l] = b[(j * kWidth + l) * ldb];
-    return Vec::load(lane);
-  }
-
-  THIMBLE_INLINE static void update(const TileArgs<real>& t, Vec (&acc)[kRows][kVecs]) {
-    const int tail = t.tail;
-    const std::int64_t ldc = t.ldc;
-    real* const c = t.c;
-    const real* const bias = t.bias;
-    const auto each = [&](auto f) __attribute__((always_inline)) {
-      unrolled<kRows>([&](auto i) __attribute__((always_inline)) {
-        unrolled<kVecs>([&](auto j) __attribute__((always_inline)) { f(i, j); });
-      });
-    };
-    if (t.add) {
-      each([&](int i, int j)
-               __attribute__((always_inline)) { acc[i][j] = load(c + i * ldc, j, tail) + acc[i][j]; });
+ private:
+  THIMBLE_INLINE static Vec load(const real* b, std::int64_t ldb, int j, int tail) {
+    if constexpr (kB == BOrder::across_k) {
+      return j + 1 == kVecs ? Vec::load_first(b + j * kWidth, tail) : Vec::load(b + j * kWidth);
+    } else {
+      const int count = j + 1 == kVecs ? tail : kWidth;
+      real lane[kWidth] = {};
+      for (int l = 0; l < count; ++l) lane[l] = b[(j * kWidth + l) * ldb];
+      return Vec::load(lane);
     }
-    if (bias != nullptr) {
-      each([&](int i, int j) __attribute__((always_inline)) { acc[i][j] = acc[i][j] + load(bias, j, tail); });
-    }
-    each([&](int i, int j) __attribute__((always_inline)) {
-      real* const to = c + i * ldc + j * kWidth;
-      j + 1 == kVecs ? acc[i][j].store_first(to, tail) : acc[i][j].store(to);
-    });
-  }
-
-  THIMBLE_INLINE static Vec load(const real* row, int j, int tail) {
-    return j + 1 == kVecs ? Vec::load_first(row + j * kWidth, tail) : Vec::load(row + j * kWidth);
   }
 };
 

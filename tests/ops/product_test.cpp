@@ -57,7 +57,9 @@ struct Matrix {
 
 template <class real>
 real chain(Profile profile, real a, real b, real c) {
-  return profile == Profile::fused ? mul_add<Profile::fused>(a, b, c) : mul_add<Profile::separate>(a, b, c);
+  if (profile == Profile::fused) return std::fma(a, b, c);
+  const real product = a * b;
+  return product + c;
 }
 
 /// The written order of sums, one output at a time.
@@ -134,11 +136,12 @@ struct Scratch {
   }
 };
 
+/// One set of operands for all implementations, with what each profile should make of them.
 template <class real>
 struct Problem {
   Case t;
-  Matrix<real> a, b, c, expected, bias;
-  Scratch<real> scratch;
+  Matrix<real> a, b, c, before, bias;
+  std::vector<real> expected[2];  ///< by Profile; empty until asked for
   ProductArgs<real> args;
 
   template <class Random>
@@ -149,22 +152,18 @@ struct Problem {
         b(t.kind == ProductKind::nt ? t.n : t.k, t.kind == ProductKind::nt ? t.k : t.n,
           (t.kind == ProductKind::nt ? t.k : t.n) + t.pad_b, t.misalign_b),
         c(t.m, t.n, t.n + t.pad_c, t.misalign_c),
-        expected(t.m, t.n, t.n + t.pad_c, t.misalign_c),
-        bias(1, t.n, t.n, t.misalign_a),
-        scratch(product_scratch_bytes(t.kind, t.m, t.n, t.k, t.workers, sizeof(real))) {
+        before(t.m, t.n, t.n + t.pad_c, t.misalign_c),
+        bias(1, t.n, t.n, t.misalign_a) {
     a.fill(random);
     b.fill(random);
     bias.fill(random);
-    if (t.update == Update::accumulate) c.fill(random);
-    if (t.poison != 0) {
-      for (Matrix<real>* x : {&a, &b}) {
-        for (int i = 0; i < 3 && x->rows * x->columns > 0; ++i) {
-          (*x)(std::int64_t(random() % std::uint64_t(x->rows)),
-               std::int64_t(random() % std::uint64_t(x->columns))) = real(t.poison);
-        }
+    if (t.update == Update::accumulate) before.fill(random);
+    for (Matrix<real>* x : {&a, &b}) {
+      for (int i = 0; t.poison != 0 && i < 3 && x->rows * x->columns > 0; ++i) {
+        (*x)(std::int64_t(random() % std::uint64_t(x->rows)),
+             std::int64_t(random() % std::uint64_t(x->columns))) = real(t.poison);
       }
     }
-    if (c.bytes > 0) std::memcpy(expected.base, c.base, c.bytes);
     args = {t.m,
             t.n,
             t.k,
@@ -176,21 +175,27 @@ struct Problem {
             c.stride,
             t.update,
             t.bias ? bias.at : nullptr,
-            scratch.bytes > 0 ? scratch.base : nullptr};
+            nullptr};
   }
 
-  void check(const char* name, Profile profile, ProductFunction<real> run) {
+  void check(const char* name, Profile profile, ProductFunction<real> run, std::int64_t scratch_bytes) {
+    std::vector<real>& wanted = expected[profile == Profile::fused];
+    const std::int64_t count = t.m > 0 && t.n > 0 ? (t.m - 1) * c.stride + t.n : 0;
+    if (wanted.empty()) {
+      wanted.assign(before.at, before.at + count);
+      reference(profile, t.kind, args, wanted.data());
+    }
+    for (std::int64_t i = 0; i < count; ++i) c.at[i] = before.at[i];
+    const Scratch<real> scratch(scratch_bytes);
+    args.scratch = scratch_bytes > 0 ? scratch.base : nullptr;
     for (int w = t.workers - 1; w >= 0; --w) run(args, Worker{w, t.workers});
-    reference(profile, t.kind, args, expected.at);
     CHECK_TEXT(scratch.intact(), (std::string(name) + " wrote behind its scratch: " + t.text()).c_str());
-    for (std::int64_t i = 0; i < t.m; ++i) {
-      for (std::int64_t j = 0; j < c.stride && i * c.stride + j < (t.m - 1) * c.stride + t.n; ++j) {
-        if (same(c(i, j), expected(i, j))) continue;
-        char line[400];
-        std::snprintf(line, sizeof line, "%s %s: C[%d, %d] is %.17g, not %.17g", name, t.text().c_str(),
-                      int(i), int(j), double(c(i, j)), double(expected(i, j)));
-        FAIL(line);
-      }
+    for (std::int64_t i = 0; i < count; ++i) {
+      if (same(c.at[i], wanted[std::size_t(i)])) continue;
+      char line[400];
+      std::snprintf(line, sizeof line, "%s %s: C[%d, %d] is %.17g, not %.17g", name, t.text().c_str(),
+                    int(i / c.stride), int(i % c.stride), double(c.at[i]), double(wanted[std::size_t(i)]));
+      FAIL(line);
     }
   }
 };
@@ -212,9 +217,21 @@ std::vector<const ProductImplementation<real>*> implementations() {
 
 template <class real>
 void check_everywhere(const Case& t, std::mt19937_64& random) {
+  Problem<real> problem(t, random);
+  const std::int64_t bytes = product_scratch_bytes(t.kind, t.m, t.n, t.k, t.workers, sizeof(real));
   for (const auto* implementation : implementations<real>()) {
-    Problem<real> problem(t, random);
-    problem.check(implementation->name, implementation->profile, implementation->run[int(t.kind)]);
+    problem.check(implementation->name, implementation->profile, implementation->run[int(t.kind)], bytes);
+  }
+}
+
+/// The same for the driver of large products, whatever the size.
+template <class real>
+void check_packed(const Case& t, std::mt19937_64& random) {
+  Problem<real> problem(t, random);
+  const std::int64_t bytes = t.workers * detail::packed_count(t.kind, t.m) * std::int64_t(sizeof(real));
+  for (const auto* implementation : implementations<real>()) {
+    const auto run = implementation->packed[int(t.kind)];
+    if (run != nullptr) problem.check(implementation->name, implementation->profile, run, bytes);
   }
 }
 
@@ -246,7 +263,7 @@ TEST_GROUP(Product) {
 };
 
 TEST(Product, RandomSmallShapesEqualThePlainLoop) {
-  for (int i = 0; i < 1500; ++i) {
+  for (int i = 0; i < 1000; ++i) {
     const Case t = random_case(random, 20000);
     check_everywhere<float>(t, random);
     check_everywhere<double>(t, random);
@@ -254,10 +271,34 @@ TEST(Product, RandomSmallShapesEqualThePlainLoop) {
 }
 
 TEST(Product, RandomLargerShapesEqualThePlainLoop) {
-  for (int i = 0; i < 150; ++i) {
+  for (int i = 0; i < 60; ++i) {
     const Case t = random_case(random, 2000000);
     check_everywhere<float>(t, random);
     check_everywhere<double>(t, random);
+  }
+}
+
+TEST(Product, LargeShapesEqualThePlainLoop) {
+  static constexpr std::int64_t kShapes[][3] = {{64, 257, 513}, {300, 96, 300}, {257, 192, 768},
+                                                {65, 513, 256}, {530, 300, 64}, {31, 2000, 255},
+                                                {600, 49, 300}};
+  for (const auto& shape : kShapes) {
+    for (const ProductKind kind : kKinds) {
+      Case t = random_case(random, 100);
+      t.kind = kind, t.m = shape[0], t.n = shape[1], t.k = shape[2];
+      CHECK(product_scratch_bytes(kind, t.m, t.n, t.k, 1, sizeof(float)) > 0);
+      check_everywhere<float>(t, random);
+      check_everywhere<double>(t, random);
+    }
+  }
+}
+
+TEST(Product, PackingIsRightAtAnySize) {
+  for (int i = 0; i < 1000; ++i) {
+    Case t = random_case(random, i < 900 ? 20000 : 2000000);
+    t.poison = i % 16 == 0 ? std::numeric_limits<double>::quiet_NaN() : 0;
+    check_packed<float>(t, random);
+    check_packed<double>(t, random);
   }
 }
 
@@ -283,7 +324,9 @@ TEST(Product, ShapesKnownAtCompileTimeGiveTheSameBits) {
         for (const ProductKind kind : kKinds) {
           Case t = random_case(random, 100);
           t.kind = kind, t.m = shape.m, t.n = shape.n, t.k = shape.k;
-          Problem<real>(t, random).check(implementation->name, implementation->profile, shape.run[int(kind)]);
+          const std::int64_t bytes = product_scratch_bytes(kind, t.m, t.n, t.k, t.workers, sizeof(real));
+          Problem<real>(t, random).check(implementation->name, implementation->profile, shape.run[int(kind)],
+                                         bytes);
         }
       }
     }

@@ -21,6 +21,8 @@ struct ProductImplementation {
   const char* name;
   thimble::Profile profile;
   ProductFunction<real> run[3];  ///< by ProductKind
+  ProductFunction<real>
+      packed[3];  ///< the driver of large products, whatever the size; null where there is none
   const StaticProduct<real>* statics;
   int static_count;
 };
@@ -52,11 +54,20 @@ struct ImplementationOf {
       static_product<S, 7, 48, 65>(),  static_product<S, 32, 96, 33>(), static_product<S, 16, 16, 300>(),
       static_product<S, 9, 1, 5>(),    static_product<S, 2, 128, 1>(),  static_product<S, 130, 200, 260>(),
       static_product<S, 33, 513, 96>()};
+  template <thimble::ProductKind kKind>
+  static constexpr ProductFunction<real> packed() {
+    if constexpr (thimble::detail::kIsPlain<S>) {
+      return nullptr;
+    } else {
+      return &thimble::detail::PackedProduct<S, kKind>::run;
+    }
+  }
   static constexpr ProductImplementation<real> make(const char* name) {
     using enum thimble::ProductKind;
     return {name,
             S::profile,
             {&thimble::product<S, nn>, &thimble::product<S, nt>, &thimble::product<S, tn>},
+            {packed<nn>(), packed<nt>(), packed<tn>()},
             statics,
             int(sizeof(statics) / sizeof(statics[0]))};
   }

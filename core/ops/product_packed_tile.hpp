@@ -1,0 +1,110 @@
+#pragma once
+/// The register tile of large products: it reads packed operands at distances known at compile time, and
+/// fetches ahead what the tiles after it will want.
+
+#include "core/ops/product_tile.hpp"
+
+namespace thimble::detail {
+
+/// Largest register tile: rows x vectors of accumulators, and the registers left for a row of B and a number
+/// of A.
+template <class S>
+struct PackedShape {
+  static constexpr bool kWide = S::width * sizeof(typename S::real) == 64;  // 32 registers instead of 16
+  static constexpr int kRows = kWide ? 8 : 6;
+  static constexpr int kVecs = kWide ? 3 : 2;
+  static constexpr int kColumns = kVecs * S::width;
+  static_assert(kColumns <= kWidestPanel && kRowTiles % kRows == 0);
+};
+
+/// A strided run of addresses to fetch ahead; they need not exist.
+struct FetchRun {
+  std::uintptr_t at;
+  std::intptr_t step;
+};
+
+template <class real>
+struct PackedTileArgs {
+  std::int64_t k;
+  const real* a;     ///< packed: [rows][kPackedPitch] along k, [k][kRows] across
+  const real* b;     ///< the panel [k][kColumns], or where to fill it from
+  std::int64_t ldb;  ///< of the source
+  real* panel;       ///< the panel to fill
+  FetchRun fetch;
+  TileResult<real> result;
+};
+
+/// How a tile gets its row of B: from the packed panel, or from B itself, filling the panel on the way.
+enum class PanelUse : std::uint8_t { reads, fills };
+
+/// kWhole: all rows and columns of the tile exist. Otherwise the operands are padded, and result counts.
+template <class S, int kVecs, AOrder kA, PanelUse kUse, bool kWhole>
+struct PackedTile {
+  using real = typename S::real;
+  using Vec = typename S::Vec;
+  static constexpr int kRows = PackedShape<S>::kRows;
+  static constexpr int kColumns = PackedShape<S>::kColumns;
+  static constexpr int kWidth = S::width;
+  /// Steps of the sum between two fetches.
+  static constexpr int kSteps = kWhole ? 4 : 1;
+  /// C is fetched when this many steps are left: early enough to arrive, too late for B to push it out again.
+  static constexpr int kLastSteps = 48;
+
+  [[gnu::noinline]] static void run(const PackedTileArgs<real>& t) {
+    Vec acc[kRows][kVecs];
+    unrolled<kRows>([&](auto i) THIMBLE_INLINE_LAMBDA {
+      unrolled<kVecs>([&](auto j) THIMBLE_INLINE_LAMBDA { acc[i][j] = Vec::broadcast(0); });
+    });
+    const real* a = t.a;
+    const real* b = t.b;
+    real* panel = t.panel;
+    const std::int64_t ldb = t.ldb;
+    FetchRun fetch = t.fetch;
+    std::int64_t k = t.k;
+    const auto steps = [&](auto count) THIMBLE_INLINE_LAMBDA {
+      unrolled<count>([&](auto step) THIMBLE_INLINE_LAMBDA {
+        Vec row[kVecs];
+        unrolled<kVecs>([&](auto j) THIMBLE_INLINE_LAMBDA {
+          row[j] = Vec::load(b + (kUse == PanelUse::reads ? step * kColumns : 0) + j * kWidth);
+        });
+        if constexpr (kUse == PanelUse::fills) {
+          unrolled<kVecs>([&](auto j)
+                              THIMBLE_INLINE_LAMBDA { row[j].store(panel + step * kColumns + j * kWidth); });
+          b += ldb;
+        }
+        unrolled<kRows>([&](auto i) THIMBLE_INLINE_LAMBDA {
+          const Vec scale =
+              Vec::broadcast(kA == AOrder::along_k ? a[i * kPackedPitch + step] : a[step * kRows + i]);
+          unrolled<kVecs>([&](auto j)
+                              THIMBLE_INLINE_LAMBDA { acc[i][j] = mul_add(scale, row[j], acc[i][j]); });
+        });
+      });
+      a += kA == AOrder::along_k ? count : count * kRows;
+      panel += count * kColumns;
+      if constexpr (kUse == PanelUse::reads) b += count * kColumns;
+      k -= count;
+    };
+    for (int last = 0; last < 2; ++last) {
+      for (const std::int64_t stop = last ? 0 : kLastSteps; k - stop >= kSteps;) {
+        if constexpr (kWhole) {
+          __builtin_prefetch(reinterpret_cast<const void*>(fetch.at), 0, 2);
+          fetch.at += std::uintptr_t(fetch.step);
+        }
+        steps(std::integral_constant<int, kSteps>{});
+      }
+      if (kWhole && last == 0) fetch_result(t.result);
+    }
+    while (k > 0) steps(std::integral_constant<int, 1>{});
+    update_tile<S, kRows, kVecs, !kWhole, !kWhole>(t.result, acc);
+  }
+
+ private:
+  THIMBLE_INLINE static void fetch_result(const TileResult<real>& result) {
+    const real* c = result.c;
+    for (int i = 0; i < kRows; ++i, c += result.ldc) {
+      unrolled<kVecs>([&](auto j) THIMBLE_INLINE_LAMBDA { __builtin_prefetch(c + j * kWidth, 1, 3); });
+    }
+  }
+};
+
+}  // namespace thimble::detail
