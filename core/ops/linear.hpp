@@ -98,6 +98,7 @@ struct Linear {
                                                    .scratch = call.scratch},
                                                   worker);
     }
+    if (call.scratch != nullptr) worker.barrier();  // the products share their scratch
     if (call.d_in(1) != nullptr) {
       product<S, ProductKind::tn, d.in, d.out, 0>({.m = d.in,
                                                    .n = d.out,
@@ -114,7 +115,7 @@ struct Linear {
     }
     if constexpr (d.option) {
       detail::sum_columns<S, 1>(call.rows, d.out, {call.d_in(2)}, {call.adds_to(2)}, worker,
-                                [=](auto at, std::int64_t r, Lanes<S>(&sums)[1]) {
+                                [=](auto at, std::int64_t r, Lanes<S>(&sums)[1]) THIMBLE_INLINE_LAMBDA {
                                   sums[0] = sums[0] + at.load(call.d_out + r * d.out);
                                 });
     }
