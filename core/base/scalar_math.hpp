@@ -6,7 +6,8 @@
 #include <bit>
 #include <cstdint>
 #include <limits>
-#include <type_traits>
+
+#include "core/base/square_root.hpp"
 
 namespace thimble {
 
@@ -32,26 +33,7 @@ constexpr double polynomial(double x, const double (&c)[n]) {
 }  // namespace detail
 
 /// Square root, correctly rounded; NaN for a negative number.
-constexpr double scalar_sqrt(double x) {
-  if (!std::is_constant_evaluated()) return __builtin_sqrt(x);
-  if (x < 0) return std::numeric_limits<double>::quiet_NaN();
-  if (x == 0 || x - x != 0) return x;
-  // Scale to m 2^(2e) with 2^104 <= m < 2^106, then take the root digit by digit.
-  int e = 0;
-  while (x < 0x1p104) x *= 4, --e;
-  while (x >= 0x1p106) x *= 0.25, ++e;
-  using Wide = unsigned __int128;
-  const Wide m = Wide(x);
-  Wide root = 0;
-  for (Wide bit = Wide(1) << 52; bit != 0; bit >>= 1) {
-    if ((root | bit) * (root | bit) <= m) root |= bit;
-  }
-  if (m - root * root > root) ++root;  // beyond (root + 1/2)^2
-  double r = double(std::uint64_t(root));
-  for (; e > 0; --e) r *= 2;
-  for (; e < 0; ++e) r *= 0.5;
-  return r;
-}
+constexpr double scalar_sqrt(double x) { return square_root(x); }
 
 /// e^x: 2^n e^r with |r| <= ln 2 / 2, e^r by its series.
 constexpr double scalar_exp(double x) {

@@ -1,9 +1,9 @@
 #pragma once
 /// Vec on xsimd batches, for the instruction sets that the including unit is compiled for.
 ///
-/// xsimd serves what every architecture rounds alike (+ - * / sqrt, comparisons, selections). The
-/// multiply-add is ours: Debian's xsimd 8.1 does not fuse it on AVX-512. So are all sums across lanes and all
-/// functions.
+/// xsimd serves what every architecture computes alike (+ - * / sqrt, <, selections). Ours are the multiply-add, which
+/// Debian's xsimd 8.1 does not fuse on AVX-512, the test for NaN, for its != is false for NaN on AVX2, all sums across
+/// lanes and all functions.
 
 #include "core/simd/registers.hpp"
 
@@ -55,7 +55,7 @@ struct Vec<real, Arch> {
 
   THIMBLE_INLINE friend Mask operator<(Vec a, Vec b) { return a.v < b.v; }
   THIMBLE_INLINE friend Mask operator<=(Vec a, Vec b) { return a.v <= b.v; }
-  THIMBLE_INLINE friend Mask is_nan(Vec a) { return a.v != a.v; }
+  THIMBLE_INLINE friend Mask is_nan(Vec a) { return Mask(Registers::is_nan(reg(a))); }
   THIMBLE_INLINE friend Vec select(Mask m, Vec yes, Vec no) { return {xsimd::select(m, yes.v, no.v)}; }
 
   /// |x| with the sign of s.

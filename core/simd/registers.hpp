@@ -36,6 +36,8 @@ struct Registers<Avx2> {
   THIMBLE_INLINE static __m256d max(__m256d a, __m256d b) { return _mm256_max_pd(a, b); }
   THIMBLE_INLINE static __m256 min(__m256 a, __m256 b) { return _mm256_min_ps(a, b); }
   THIMBLE_INLINE static __m256d min(__m256d a, __m256d b) { return _mm256_min_pd(a, b); }
+  THIMBLE_INLINE static __m256 is_nan(__m256 a) { return _mm256_cmp_ps(a, a, _CMP_UNORD_Q); }
+  THIMBLE_INLINE static __m256d is_nan(__m256d a) { return _mm256_cmp_pd(a, a, _CMP_UNORD_Q); }
 
   THIMBLE_INLINE static __m256 load_first(const float* p, int n, __m256 others) {
     return first_or(_mm256_maskload_ps(p, mask32(n)), n, others);
@@ -94,6 +96,8 @@ struct Registers<Avx512> {
   THIMBLE_INLINE static __m512d max(__m512d a, __m512d b) { return _mm512_max_pd(a, b); }
   THIMBLE_INLINE static __m512 min(__m512 a, __m512 b) { return _mm512_min_ps(a, b); }
   THIMBLE_INLINE static __m512d min(__m512d a, __m512d b) { return _mm512_min_pd(a, b); }
+  THIMBLE_INLINE static __mmask16 is_nan(__m512 a) { return _mm512_cmp_ps_mask(a, a, _CMP_UNORD_Q); }
+  THIMBLE_INLINE static __mmask8 is_nan(__m512d a) { return _mm512_cmp_pd_mask(a, a, _CMP_UNORD_Q); }
   /// x 2^n in one instruction, rounded once.
   THIMBLE_INLINE static __m512 scale(__m512 x, __m512 n) { return _mm512_scalef_ps(x, n); }
   THIMBLE_INLINE static __m512d scale(__m512d x, __m512d n) { return _mm512_scalef_pd(x, n); }

@@ -1,7 +1,6 @@
 #pragma once
-/// Scalar building blocks shared by every implementation of the lanes: the layout of a float, and a
-/// multiply-add and a square root that round once, by an instruction where the processor has one and in
-/// integer arithmetic elsewhere.
+/// Scalar building blocks shared by every implementation of the lanes: the layout of a float, and a multiply-add that
+/// rounds once, by an instruction where the processor has one and in software elsewhere.
 
 #include <bit>
 #include <concepts>
@@ -9,6 +8,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "core/base/square_root.hpp"
 #include "core/simd/software.hpp"
 
 namespace thimble {
@@ -28,8 +28,7 @@ struct FloatLayout {
   static constexpr real unit = real(BitsOf<real>(1) << mantissa_bits);
   static constexpr BitsOf<real> unit_bits = std::bit_cast<BitsOf<real>>(unit);
 
-  /// For `scale`: an exponent below this is taken to a normal number first and scaled down by the last
-  /// product.
+  /// For `scale`: an exponent below this is taken to a normal number first and scaled down by the last product.
   static constexpr real tiny_exponent = -bias + 3;
   static constexpr real scale_up = mantissa_bits + 8;
   static constexpr real scale_down = real(1) / real(BitsOf<real>(1) << (mantissa_bits + 8));
@@ -42,7 +41,7 @@ struct FloatLayout {
 
 namespace detail {
 
-/// Has the processor that the unit is compiled for a multiply-add, a square root instruction for `real`?
+/// Has the processor that the unit is compiled for an instruction for it?
 template <class real>
 inline constexpr bool kHasFma =
 #if defined(__FMA__) || defined(__aarch64__)
@@ -51,18 +50,6 @@ inline constexpr bool kHasFma =
     true;
 #elif defined(__FP_FAST_FMAF)
     sizeof(real) == 4;
-#else
-    false;
-#endif
-
-template <class real>
-inline constexpr bool kHasSquareRoot =
-#if defined(__SSE2__) || defined(__aarch64__) || defined(__wasm__)
-    true;
-#elif defined(__ARM_FP)
-    (__ARM_FP & sizeof(real)) != 0;
-#elif defined(__riscv_flen)
-    __riscv_flen >= 8 * sizeof(real);
 #else
     false;
 #endif
@@ -87,21 +74,6 @@ THIMBLE_INLINE constexpr real mul_add(real a, real b, real c) {
     }
     return detail::fused_in_software(a, b, c);
   }
-}
-
-/// Square root, correctly rounded.
-template <std::floating_point real>
-THIMBLE_INLINE constexpr real square_root(real x) {
-  if constexpr (detail::kHasSquareRoot<real>) {
-    if (!std::is_constant_evaluated()) {
-      if constexpr (sizeof(real) == 4) {
-        return __builtin_sqrtf(x);
-      } else {
-        return __builtin_sqrt(x);
-      }
-    }
-  }
-  return detail::square_root_in_software(x);
 }
 
 }  // namespace thimble

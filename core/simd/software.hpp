@@ -1,22 +1,14 @@
 #pragma once
-/// fma and square root in integer arithmetic, for processors without the instruction and for constant
-/// expressions. C libraries are no substitute: newlib's fma rounds twice.
+/// fma for processors without the instruction and for constant expressions. C libraries are no substitute: newlib's
+/// rounds twice.
 
 #include <bit>
 #include <cstdint>
-#include <limits>
-#include <type_traits>
 #include <utility>
 
 #include "core/simd/arch.hpp"
 
-namespace thimble {
-
-/// The unsigned integer that holds the bits of a `real`.
-template <class real>
-using BitsOf = std::conditional_t<sizeof(real) == 4, std::uint32_t, std::uint64_t>;
-
-namespace detail {
+namespace thimble::detail {
 
 /// An unsigned number of 128 bits.
 struct Wide {
@@ -186,42 +178,4 @@ constexpr float fused_in_software(float a, float b, float c) {
   return halfway || subnormal ? sum_rounded_to_float(product, c) : float(sum);
 }
 
-/// The square root, correctly rounded: its binary digits one after another, and one more to round by.
-template <class real>
-constexpr real square_root_in_software(real x) {
-  constexpr int digits = std::numeric_limits<real>::digits;
-  constexpr int bias = std::numeric_limits<real>::max_exponent - 1;
-  using Bits = BitsOf<real>;
-  if (!(x > 0) || x == std::numeric_limits<real>::infinity()) {
-    return x < 0 ? std::numeric_limits<real>::quiet_NaN() : x;
-  }
-  const Bits bits = std::bit_cast<Bits>(x);
-  int exponent = int(bits >> (digits - 1)) - bias;
-  std::uint64_t mantissa = bits & ((Bits(1) << (digits - 1)) - 1);
-  if (exponent == -bias) {
-    const int shift = std::countl_zero(mantissa) - (64 - digits);
-    mantissa <<= shift;
-    exponent = 1 - bias - shift;
-  } else {
-    mantissa |= std::uint64_t(1) << (digits - 1);
-  }
-  // Pairs of radicand digits come down one by one; the first holds the one or two before the binary point.
-  std::uint64_t radicand = mantissa << (63 - digits + (exponent & 1));
-  std::uint64_t root = 0, rest = 0;
-  for (int i = 0; i <= digits; ++i) {
-    rest = rest << 2 | radicand >> 62;
-    radicand <<= 2;
-    root <<= 1;
-    if (rest > 2 * root) {
-      rest -= 2 * root + 1;
-      root += 1;
-    }
-  }
-  const int half_exponent = (exponent - (exponent & 1)) / 2;
-  const Bits kept =
-      Bits(root >> 1) + Bits(root & 1);  // never a tie: a root of digits + 1 digits is not exact
-  return std::bit_cast<real>((Bits(half_exponent + bias - 1) << (digits - 1)) + kept);
-}
-
-}  // namespace detail
-}  // namespace thimble
+}  // namespace thimble::detail

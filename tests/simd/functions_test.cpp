@@ -1,189 +1,231 @@
-/// exp, log, tanh, erf: the stated error over a dense sample, and the same bits from every implementation; multiply-add
-/// that rounds once (or, in the separate profile, twice); sums in their written order.
+/// exp, log, tanh and erf: the errors that core/simd/functions.hpp states, the values at the edges, and the
+/// same bits from every implementation. With THIMBLE_TEST_ALL_FLOATS set in the environment, the errors are
+/// measured over every float there is, which takes minutes.
 
-#include <algorithm>
-#include <bit>
-#include <cmath>
-#include <random>
-#include <vector>
+#include <cstdlib>
 
-#include "ports/host/cpu.hpp"
-#include "tests/simd/function_set.hpp"
+#include "tests/simd/compare.hpp"
+#include "tests/simd/function_digest.hpp"
 
 #include <CppUTest/TestHarness.h>
 
-using namespace thimble;
+using namespace thimble_test;
+using thimble::Profile;
 
 namespace {
 
-struct Bound {
-  double fused;
-  double separate;
-};
+constexpr int kFunctions = 4;
+constexpr double kUnusable = 1e9;
 
-/// What core/simd/functions.hpp states, in units in the last place.
-constexpr Bound kStated{1.0, 1.3};
-
+/// The exact values, with an error far below a unit of `real`.
 template <class real>
-std::vector<const FunctionSet<real>*> fast_sets() {
-  std::vector<const FunctionSet<real>*> sets;
-#ifdef THIMBLE_TEST_X86
-  if (can_run(Isa::avx2)) sets.push_back(&avx2_functions<real>());
-  if (can_run(Isa::avx512)) sets.push_back(&avx512_functions<real>());
-#endif
-  return sets;
+auto exact_value(int function, real x) {
+  using Wide = std::conditional_t<sizeof(real) == 4, double, long double>;
+  static_assert(std::numeric_limits<Wide>::digits >= std::numeric_limits<real>::digits + 11);
+  const Wide wide = x;
+  switch (function) {
+    case 0:
+      return std::exp(wide);
+    case 1:
+      return std::log(wide);
+    case 2:
+      return std::tanh(wide);
+    default:
+      return std::erf(wide);
+  }
 }
 
-template <class real>
-bool same_bits(real a, real b) {
-  return std::bit_cast<BitsOf<real>>(a) == std::bit_cast<BitsOf<real>>(b) || (a != a && b != b);
+/// |ours - exact| in units in the last place of the exact value, where infinity counts as the first power of
+/// two that is too large; `kUnusable` for a NaN or a sign out of place.
+template <class real, class Wide>
+double units_off(real ours, Wide exact) {
+  using Limits = std::numeric_limits<real>;
+  if (std::isnan(exact)) return std::isnan(ours) ? 0 : kUnusable;
+  if (std::isnan(ours) || std::signbit(ours) != std::signbit(exact)) return kUnusable;
+  const Wide top = std::ldexp(Wide(1), Limits::max_exponent);
+  const Wide mine = std::isinf(ours) ? top : std::fabs(Wide(ours));
+  const Wide right = std::fmin(std::fabs(exact), top);
+  int exponent;
+  std::frexp(right, &exponent);
+  const int unit = std::max(exponent, Limits::min_exponent) - Limits::digits;
+  return double(std::ldexp(std::fabs(mine - right), -unit));
 }
 
-/// Every exponent, both signs, and the values where something changes.
+/// Numbers of every exponent and both signs: one from each of x.size() stretches of `stride` bit patterns.
 template <class real>
-std::vector<real> dense_sample(std::size_t count) {
-  std::vector<real> x = {0, real(-0.0), 1, -1, real(0.5), real(INFINITY), real(-INFINITY), real(NAN),
-                         std::numeric_limits<real>::min(), std::numeric_limits<real>::denorm_min(),
-                         std::numeric_limits<real>::max(), std::numeric_limits<real>::lowest(),
-                         real(88.72283), real(88.7229), real(-87.33655), real(-103.9), real(-104.5), real(709.78),
-                         real(709.79), real(-708.4), real(-745.13), real(-745.2), real(9.01), real(19.1)};
-  std::mt19937_64 random(20240229);
-  while (x.size() < count) x.push_back(std::bit_cast<real>(BitsOf<real>(random())));
-  std::uniform_real_distribution<double> near(-30, 30);
-  for (std::size_t i = 0; i < count; ++i) x.push_back(real(near(random)));
-  for (std::size_t i = 0; i < count / 4; ++i) x.push_back(real(near(random) * 30));
-  return x;
-}
-
-/// Error in units in the last place of the exact result rounded to `real`.
-template <class real>
-double error_in_units(real y, long double exact) {
-  const real nearest = real(exact);
-  if (std::isnan(y) || std::isnan(exact)) return std::isnan(y) && std::isnan(exact) ? 0 : 1e9;
-  if (std::isinf(y) || std::isinf(nearest)) return y == nearest ? 0 : 1e9;
-  const real magnitude = std::fabs(nearest);
-  const long double unit = magnitude == std::numeric_limits<real>::max()
-                               ? (long double)magnitude - std::nextafter(magnitude, real(0))
-                               : (long double)std::nextafter(magnitude, real(INFINITY)) - magnitude;
-  return double(std::fabs((long double)y - exact) / unit);
-}
-
-template <class real>
-void check_function(const char* name, typename FunctionSet<real>::Map FunctionSet<real>::*function,
-                    long double (*exact)(long double), const Bound& bound) {
-  const std::vector<real> x = dense_sample<real>(400000);
-  std::vector<real> plain(x.size()), other(x.size());
-  (plain_functions<real>().*function)(x.data(), plain.data(), x.size());
-  (separate_functions<real>().*function)(x.data(), other.data(), x.size());
-  double worst = 0, worst_separate = 0;
+void fill_evenly(std::vector<real>& x, std::uint64_t begin, std::uint64_t stride, std::mt19937_64& random) {
   for (std::size_t i = 0; i < x.size(); ++i) {
-    const long double e = exact((long double)x[i]);
-    worst = std::max(worst, error_in_units(plain[i], e));
-    worst_separate = std::max(worst_separate, error_in_units(other[i], e));
-  }
-  const std::string text = std::string(name) + ": " + std::to_string(worst) + " fused, " +
-                           std::to_string(worst_separate) + " separate";
-  UT_PRINT(text.c_str());
-  CHECK_TEXT(worst <= bound.fused && worst_separate <= bound.separate, text.c_str());
-  for (const FunctionSet<real>* set : fast_sets<real>()) {
-    (set->*function)(x.data(), other.data(), x.size());
-    for (std::size_t i = 0; i < x.size(); ++i) CHECK_TEXT(same_bits(plain[i], other[i]), name);
+    x[i] = std::bit_cast<real>(thimble::BitsOf<real>(begin + i * stride + random() % stride));
   }
 }
 
-long double exact_exp(long double x) { return std::exp(x); }
-long double exact_log(long double x) { return std::log(x); }
-long double exact_tanh(long double x) { return std::tanh(x); }
-long double exact_erf(long double x) { return std::erf(x); }
-
+/// Numbers where the functions are neither trivial nor saturated.
 template <class real>
-void check_multiply_add() {
-  std::mt19937_64 random(5);
-  const auto draw = [&] {
-    return real(std::ldexp(std::uniform_real_distribution<double>(-1, 1)(random), int(random() % 90) - 45));
-  };
-  std::vector<real> a, b, c;
-  for (int i = 0; i < 200000; ++i) {
-    a.push_back(i % 5 == 0 ? std::bit_cast<real>(BitsOf<real>(random())) : draw());
-    b.push_back(draw());
-    // Half of them cancel the product but for its rounding.
-    c.push_back(i % 2 == 0 ? draw() : -a.back() * b.back());
-  }
-  std::vector<real> y(a.size());
-  std::vector<const FunctionSet<real>*> sets = fast_sets<real>();
-  sets.push_back(&plain_functions<real>());
-  for (const FunctionSet<real>* set : sets) {
-    set->mul_add(a.data(), b.data(), c.data(), y.data(), y.size());
-    for (std::size_t i = 0; i < y.size(); ++i) CHECK(same_bits(y[i], std::fma(a[i], b[i], c[i])));
-  }
-  separate_functions<real>().mul_add(a.data(), b.data(), c.data(), y.data(), y.size());
-  for (std::size_t i = 0; i < y.size(); ++i) {
-    const volatile real product = a[i] * b[i];
-    CHECK(same_bits(y[i], real(product + c[i])));
+void fill_middle(std::vector<real>& x, std::mt19937_64& random) {
+  std::uniform_real_distribution<double> exponent(-6, 3);
+  for (real& v : x) v = real(std::pow(10.0, exponent(random)) * (random() & 1 ? 1 : -1));
+}
+
+struct Worst {
+  double units = 0;
+  double at = 0;
+};
+/// By profile and function.
+using WorstOfAll = Worst[2][kFunctions];
+
+/// Checks that `set` computes the bits of the plain one.
+template <class real>
+void check_bits(const Kernels<real>& set, int function, const std::vector<real>& x,
+                const std::vector<real>& expected) {
+  std::vector<real> got(x.size());
+  set.functions[function].run(x.data(), got.data(), std::ptrdiff_t(x.size()));
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    if (same_bits(expected[i], got[i])) continue;
+    FAIL((std::string(set.name) + ": " + set.functions[function].name + "(" + text_of(x[i]) + ") is " +
+          text_of(got[i]) + ", plain has " + text_of(expected[i]))
+             .c_str());
   }
 }
 
-/// The order that core/simd/lanes.hpp writes down, as plain loops.
+/// Runs every kernel set over the numbers, checks that bits are equal within a profile and notes the largest
+/// errors.
 template <class real>
-real written_sum(const real* x, const real* y, std::int64_t n) {
-  real lane[16] = {};
-  for (std::int64_t i = 0; i < (n + 15) / 16 * 16; ++i) {
-    const real a = i < n ? x[i] : real(0), b = y == nullptr ? real(1) : i < n ? y[i] : real(0);
-    lane[i % 16] = std::fma(a, b, lane[i % 16]);
-  }
-  for (int width = 8; width >= 1; width /= 2) {
-    for (int i = 0; i < width; ++i) lane[i] = lane[i] + lane[i + width];
-  }
-  return lane[0];
-}
-
-template <class real>
-void check_sums() {
-  std::mt19937_64 random(9);
-  std::vector<real> x(80), y(80);
-  for (auto* v : {&x, &y}) {
-    for (real& e : *v) e = real(std::uniform_real_distribution<double>(-1, 1)(random));
-  }
-  std::vector<const FunctionSet<real>*> sets = fast_sets<real>();
-  sets.push_back(&plain_functions<real>());
-  for (const FunctionSet<real>* set : sets) {
-    for (std::int64_t n = 0; n < 68; ++n) {
-      for (int shift = 0; shift < 5; ++shift) {
-        CHECK(same_bits(written_sum<real>(x.data() + shift, nullptr, n), set->sum(x.data() + shift, n)));
-        CHECK(same_bits(written_sum<real>(x.data() + shift, y.data(), n), set->dot(x.data() + shift, y.data(), n)));
+void measure(const std::vector<real>& x, WorstOfAll& worst) {
+  std::vector<decltype(exact_value(0, real()))> exact(x.size());
+  std::vector<real> ours(x.size());
+  for (int f = 0; f < kFunctions; ++f) {
+    for (std::size_t i = 0; i < x.size(); ++i) exact[i] = exact_value(f, x[i]);
+    for (const Kernels<real>* plain : {&plain_fused_kernels<real>(), &plain_separate_kernels<real>()}) {
+      plain->functions[f].run(x.data(), ours.data(), std::ptrdiff_t(x.size()));
+      Worst& w = worst[int(plain->profile)][f];
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        const double units = units_off(ours[i], exact[i]);
+        if (units > w.units) w = {units, double(x[i])};
+      }
+      for (const Kernels<real>* set : kernel_sets<real>()) {
+        if (set != plain && &plain_of(*set) == plain) check_bits(*set, f, x, ours);
       }
     }
   }
 }
 
+/// The largest errors that the documentation states, by profile and function.
+using Stated = double[2][kFunctions];
+
+template <class real>
+void check_worst(const WorstOfAll& worst, const Stated& stated) {
+  for (int p = 0; p < 2; ++p) {
+    for (int f = 0; f < kFunctions; ++f) {
+      const Kernels<real>& plain = p == 0 ? plain_fused_kernels<real>() : plain_separate_kernels<real>();
+      const std::string text = std::string(plain.name) + " " + plain.functions[f].name + ": " +
+                               std::to_string(worst[p][f].units) + " units in the last place at " +
+                               text_of(worst[p][f].at);
+      UT_PRINT(text.c_str());
+      CHECK_TEXT(worst[p][f].units <= stated[p][f], text.c_str());
+      CHECK_TEXT(worst[p][f].units > 0.8 * stated[p][f], ("states too much: " + text).c_str());
+    }
+  }
+}
+
+constexpr std::size_t kChunk = 1 << 16;
+
+template <class real>
+void check_edges(const Kernels<real>& set) {
+  constexpr real inf = std::numeric_limits<real>::infinity(), nan = std::numeric_limits<real>::quiet_NaN();
+  constexpr real top = std::numeric_limits<real>::max(), least = std::numeric_limits<real>::denorm_min();
+  struct Edge {
+    int function;
+    real x, y;
+  };
+  const Edge edges[] = {
+      {0, 0, 1},      {0, real(-0.0), 1},
+      {0, inf, inf},  {0, -inf, 0},
+      {0, nan, nan},  {0, top, inf},
+      {0, -top, 0},   {0, least, 1},
+      {1, 0, -inf},   {1, real(-0.0), -inf},
+      {1, 1, 0},      {1, inf, inf},
+      {1, -inf, nan}, {1, nan, nan},
+      {1, -1, nan},   {1, -least, nan},
+      {2, 0, 0},      {2, real(-0.0), real(-0.0)},
+      {2, inf, 1},    {2, -inf, -1},
+      {2, nan, nan},  {2, least, least},
+      {2, top, 1},    {2, -top, -1},
+      {3, 0, 0},      {3, real(-0.0), real(-0.0)},
+      {3, inf, 1},    {3, -inf, -1},
+      {3, nan, nan},  {3, -least, -least},
+      {3, top, 1},    {3, -top, -1},
+  };
+  for (const Edge& e : edges) {
+    real y;
+    set.functions[e.function].run(&e.x, &y, 1);
+    CHECK_TEXT(same_bits(e.y, y), (std::string(set.name) + ": " + set.functions[e.function].name + "(" +
+                                   text_of(e.x) + ") is " + text_of(y))
+                                      .c_str());
+  }
+}
+
+template <class real>
+void check_digest(std::uint64_t fused, std::uint64_t separate) {
+  for (const Kernels<real>* set : kernel_sets<real>()) {
+    const std::uint64_t digest = function_digest(*set);
+    char text[80];
+    std::snprintf(text, sizeof text, "%s: %016llx", set->name, static_cast<unsigned long long>(digest));
+    CHECK_TEXT(digest == (set->profile == Profile::fused ? fused : separate), text);
+  }
+}
+
 }  // namespace
 
-TEST_GROUP(Functions) {};
+TEST_GROUP(Functions){};
 
 TEST(Functions, ErrorsOfFloatAreAsStatedAndBitsAreEqual) {
-  check_function<float>("exp", &FunctionSet<float>::exp, exact_exp, kStated);
-  check_function<float>("log", &FunctionSet<float>::log, exact_log, kStated);
-  check_function<float>("tanh", &FunctionSet<float>::tanh, exact_tanh, kStated);
-  check_function<float>("erf", &FunctionSet<float>::erf, exact_erf, kStated);
-  check_function<float>("sqrt", &FunctionSet<float>::square_root, [](long double x) { return std::sqrt(x); },
-                        {0.5, 0.5});
+  std::mt19937_64 random(1);
+  const bool all = std::getenv("THIMBLE_TEST_ALL_FLOATS") != nullptr;
+  const std::uint64_t stride = all ? 1 : 1 << 10;
+  WorstOfAll worst;
+  std::vector<float> x(kChunk);
+  for (std::uint64_t begin = 0; begin < 1ull << 32; begin += kChunk * stride) {
+    fill_evenly(x, begin, stride, random);
+    measure(x, worst);
+  }
+  for (int i = 0; i < 16; ++i) {
+    fill_middle(x, random);
+    measure(x, worst);
+  }
+  check_worst<float>(worst, {{0.90, 0.84, 0.96, 0.97}, {1.17, 0.84, 1.12, 1.25}});
 }
 
 TEST(Functions, ErrorsOfDoubleAreAsStatedAndBitsAreEqual) {
-  check_function<double>("exp", &FunctionSet<double>::exp, exact_exp, kStated);
-  check_function<double>("log", &FunctionSet<double>::log, exact_log, kStated);
-  check_function<double>("tanh", &FunctionSet<double>::tanh, exact_tanh, kStated);
-  check_function<double>("erf", &FunctionSet<double>::erf, exact_erf, kStated);
-  check_function<double>("sqrt", &FunctionSet<double>::square_root, [](long double x) { return std::sqrt(x); },
-                         {0.501, 0.501});
+  std::mt19937_64 random(2);
+  WorstOfAll worst;
+  std::vector<double> x(kChunk);
+  fill_evenly(x, 0, std::uint64_t(1) << 48, random);
+  measure(x, worst);
+  for (int i = 0; i < 8; ++i) {
+    fill_middle(x, random);
+    measure(x, worst);
+  }
+  check_worst<double>(worst, {{0.90, 0.82, 0.97, 1.01}, {1.18, 0.82, 1.12, 1.25}});
 }
 
-TEST(Functions, MultiplyAddRoundsOnceOrInTheSeparateProfileTwice) {
-  check_multiply_add<float>();
-  check_multiply_add<double>();
+TEST(Functions, EdgesAreThoseOfC) {
+  for (const Kernels<float>* set : kernel_sets<float>()) check_edges(*set);
+  for (const Kernels<double>* set : kernel_sets<double>()) check_edges(*set);
 }
 
-TEST(Functions, SumsHaveTheWrittenOrder) {
-  check_sums<float>();
-  check_sums<double>();
+TEST(Functions, OddFunctionsAreOddInEveryBit) {
+  std::mt19937_64 random(3);
+  std::vector<float> x(kChunk), minus_x(kChunk), y(kChunk), minus_y(kChunk);
+  fill_evenly(x, 0, std::uint64_t(1) << 16, random);
+  for (std::size_t i = 0; i < x.size(); ++i) minus_x[i] = -x[i];
+  for (int f : {2, 3}) {
+    plain_fused_kernels<float>().functions[f].run(x.data(), y.data(), std::ptrdiff_t(x.size()));
+    plain_fused_kernels<float>().functions[f].run(minus_x.data(), minus_y.data(), std::ptrdiff_t(x.size()));
+    for (std::size_t i = 0; i < x.size(); ++i) CHECK(same_bits(y[i], -minus_y[i]));
+  }
+}
+
+TEST(Functions, BitsAreTheSameOnEveryProcessorAndCompiler) {
+  check_digest<float>(0x3c39e148c131691e, 0x136719bb6661342c);
+  check_digest<double>(0xa0c8bd38f0239388, 0xef0d96f62f9c6911);
 }
