@@ -6,132 +6,123 @@
 
 namespace thimble::detail {
 
-/// One head of one batch row. All pointers are at token 0.
+/// One head of one batch row; all rows from token 0 on. Of `saved`, number 0 is the maximum and number
+/// `heads` the inverse sum.
 template <class real>
 struct AttentionHead {
-  const real* q;
-  const real* k;
-  const real* v;
-  const real* out;
-  const real* saved;
-  const real* d_out;
-  real* d_q;
-  real* d_k;
-  real* d_v;
-  std::int64_t T;
+  Rows<const real> q, k, v, out, saved, d_out;
+  Rows<real> d_q, d_k, d_v;
 };
 
-template <class S, int C, int H>
+/// The gradients of one head. Sums of large heads grow in scratch, those of small ones in the gradients
+/// themselves, unless gradients are added to.
+template <class S>
 class AttentionBackward {
  public:
   using real = typename S::real;
   using Vec = typename S::Vec;
-  static constexpr int D = C / H;
 
-  /// Numbers of scratch: transposed queries and gradients, three statistics, the tile, and sums kept apart.
-  static constexpr std::int64_t scratch_count(int pitch) { return (4 * D + 3 + pitch) * pitch; }
-
-  AttentionBackward(const AttentionHead<real>& head, int pitch, real* scratch)
+  AttentionBackward(const AttentionHead<real>& head, const AttentionShape<real>& shape,
+                    const AttentionBlocks& blocks, bool adds, real* scratch)
       : x_(head),
-        pitch_(pitch),
+        shape_(shape),
+        blocks_(blocks),
+        pitch_(blocks.pitch),
+        adds_(adds),
         maxima_(scratch),
-        inverse_sums_(maxima_ + pitch),
-        row_dots_(inverse_sums_ + pitch),
-        queries_(row_dots_ + pitch),
-        gradients_(queries_ + D * pitch),
-        tile_(gradients_ + D * pitch),
-        apart_(tile_ + pitch * pitch) {}
+        inverse_sums_(maxima_ + pitch_),
+        dots_(inverse_sums_ + pitch_),
+        queries_(dots_ + pitch_),
+        gradients_(queries_ + pitch_ * shape.D),
+        tile_(gradients_ + pitch_ * shape.D),
+        more_(tile_ + pitch_ * pitch_) {}
 
-  /// Overwrites the gradients of the queries in blocks `queries`, and of the keys and values in blocks
-  /// `keys`. The sums grow in the gradients themselves.
-  void overwrite(Range queries, Range keys) {
-    for (std::int64_t i = 0; i * pitch_ < x_.T; ++i) {
-      const bool has_query = queries.begin <= i && i < queries.end;
-      if (!has_query && (keys.size() == 0 || i < keys.begin)) continue;
-      begin_queries(i);
-      for (std::int64_t j = has_query ? 0 : keys.begin; j <= i; ++j) {
-        const bool has_key = keys.begin <= j && j < keys.end;
-        if (!has_query && !has_key) break;
-        const std::int64_t to = j * pitch_ * kStride;
-        block(i, j,
-              {has_query ? x_.d_q + i * pitch_ * kStride : nullptr, has_key ? x_.d_k + to : nullptr,
-               has_key ? x_.d_v + to : nullptr, kStride});
-      }
-      if (has_query) put(i, x_.d_q + i * pitch_ * kStride, kStride, x_.d_q, kScale, false);
-    }
-    for (std::int64_t j = keys.begin; j < keys.end; ++j) {
-      put(j, x_.d_k + j * pitch_ * kStride, kStride, x_.d_k, kScale, false);
-    }
-  }
-
-  /// Adds to the same gradients. The sums grow apart from them: queries first, keys and values in a second
-  /// walk.
-  void add(Range queries, Range keys) {
-    for (std::int64_t i = queries.begin; i < queries.end; ++i) {
-      begin_queries(i);
-      for (std::int64_t j = 0; j <= i; ++j) block(i, j, {apart_, nullptr, nullptr, D});
-      put(i, apart_, D, x_.d_q, kScale, true);
-    }
-    real* const apart_v = apart_ + pitch_ * D;
-    for (std::int64_t j = keys.begin; j < keys.end; ++j) {
-      for (std::int64_t i = j; i * pitch_ < x_.T; ++i) {
-        begin_queries(i);
-        block(i, j, {nullptr, apart_, apart_v, D});
-      }
-      put(j, apart_, D, x_.d_k, kScale, true);
-      put(j, apart_v, D, x_.d_v, real(1), true);
+  /// The gradients of the queries in blocks `queries`, and of the keys and values in blocks `keys`.
+  void run(Range queries, Range keys) {
+    const std::int64_t square = pitch_ * shape_.D, all = blocks_.T * shape_.D;
+    if (blocks_.packs) {
+      sums_q_ = {more_ + 2 * square, shape_.D};
+      sums_k_ = {more_ + 3 * square, shape_.D};
+      sums_v_ = {sums_k_.at + all, shape_.D};
+      x_.k = pack_rows<S>(x_.k, blocks_.T, shape_.D, sums_v_.at + all);
+      x_.v = pack_rows<S>(x_.v, blocks_.T, shape_.D, sums_v_.at + 2 * all);
+      walk(queries, keys);
+    } else if (!adds_) {
+      sums_k_ = x_.d_k;
+      sums_v_ = x_.d_v;
+      walk(queries, keys);
+    } else {  // room for one block's sums: one walk a block
+      sums_q_ = sums_k_ = {more_, shape_.D};
+      sums_v_ = {more_ + square, shape_.D};
+      for (std::int64_t i = queries.begin; i < queries.end; ++i) walk({i, i + 1}, {0, 0});
+      for (std::int64_t j = keys.begin; j < keys.end; ++j) walk({0, 0}, {j, j + 1});
     }
   }
 
  private:
-  static constexpr real kScale = real(inverse_root(D));
-  static constexpr std::int64_t kStride = 3 * C;
-  using Tiles = AttentionTiles<S>;
-
-  /// Where a block's sums go, at its first row; null where they are not wanted.
-  struct Sums {
-    real* q;
-    real* k;
-    real* v;
-    std::int64_t stride;
-  };
-
+  THIMBLE_INLINE static bool has(const Range& r, std::int64_t i) { return r.begin <= i && i < r.end; }
+  THIMBLE_INLINE std::int64_t first(std::int64_t block) const { return block * pitch_; }
   THIMBLE_INLINE std::int64_t rows_of(std::int64_t block) const {
-    const std::int64_t left = x_.T - block * pitch_;
+    const std::int64_t left = blocks_.T - first(block);
     return left < pitch_ ? left : pitch_;
+  }
+  /// Do sums grow in the gradients?
+  THIMBLE_INLINE bool in_place() const { return !blocks_.packs && !adds_; }
+
+  void walk(Range queries, Range keys) {
+    first_key_ = in_place() || blocks_.packs ? 0 : first(keys.begin);
+    for (std::int64_t i = 0; i < blocks_.count; ++i) {
+      const bool has_query = has(queries, i);
+      if (!has_query && (keys.size() == 0 || i < keys.begin)) continue;
+      begin_queries(i);
+      for (std::int64_t j = has_query ? 0 : keys.begin; j <= i; ++j) {
+        if (has_query || has(keys, j)) block(i, j, has_query, has(keys, j));
+      }
+      if (has_query && !in_place()) put(sums_q_, x_.d_q.from(first(i)), rows_of(i));
+    }
+    if (in_place() || keys.size() == 0) return;
+    const std::int64_t begin = first(keys.begin), end = first(keys.end - 1) + rows_of(keys.end - 1);
+    put(sums_k_.from(begin - first_key_), x_.d_k.from(begin), end - begin);
+    put(sums_v_.from(begin - first_key_), x_.d_v.from(begin), end - begin);
   }
 
   /// Transposes the queries of a block and their gradients, and gathers their statistics.
   void begin_queries(std::int64_t i) {
-    const std::int64_t first = i * pitch_;
-    const int count = int(rows_of(i));
+    const int count = int(rows_of(i)), D = shape_.D;
     vecs_ = (count + S::width - 1) / S::width;
-    transpose<S>(x_.q + first * kStride, kStride, count, D, queries_, pitch_, vecs_ * S::width);
-    transpose<S>(x_.d_out + first * C, C, count, D, gradients_, pitch_, vecs_ * S::width);
-    for (int r = 0; r < count; ++r) {
-      maxima_[r] = x_.saved[(first + r) * 2 * H];
-      inverse_sums_[r] = x_.saved[(first + r) * 2 * H + H];
-      row_dots_[r] = row_dot<S>(x_.d_out + (first + r) * C, x_.out + (first + r) * C, D);
+    q_ = x_.q.from(first(i));
+    d_out_ = x_.d_out.from(first(i));
+    if (blocks_.packs) {
+      q_ = pack_rows<S>(q_, count, D, more_);
+      d_out_ = pack_rows<S>(d_out_, count, D, more_ + pitch_ * D);
+    } else if (in_place()) {
+      sums_q_ = x_.d_q.from(first(i));
     }
-    for (int r = count; r < vecs_ * S::width; ++r) maxima_[r] = inverse_sums_[r] = row_dots_[r] = 0;
+    transpose<S>(q_.at, q_.stride, count, D, queries_, pitch_);
+    transpose<S>(d_out_.at, d_out_.stride, count, D, gradients_, pitch_);
+    for (int r = 0; r < count; ++r) {
+      maxima_[r] = x_.saved[first(i) + r][0];
+      inverse_sums_[r] = x_.saved[first(i) + r][shape_.H];
+      dots_[r] = row_dot<S>(d_out_[r], x_.out[first(i) + r], D);
+    }
+    for (int r = count; r < vecs_ * S::width; ++r) maxima_[r] = inverse_sums_[r] = dots_[r] = 0;
   }
 
-  void block(std::int64_t i, std::int64_t j, const Sums& sums) {
-    const real* const k = x_.k + j * pitch_ * kStride;
-    const real* const q = x_.q + i * pitch_ * kStride;
-    const real* const d_out = x_.d_out + i * pitch_ * C;
-    const bool diagonal = i == j;
-    const std::int64_t keys = rows_of(j), count = rows_of(i);
+  void block(std::int64_t i, std::int64_t j, bool has_query, bool has_key) {
+    const std::int64_t keys = rows_of(j), count = rows_of(i), to = first(j) - first_key_;
+    const bool diagonal = i == j, last = i + 1 == blocks_.count;
+    const Rows<const real> k = x_.k.from(first(j)), v = x_.v.from(first(j));
     probabilities(k, keys, diagonal);
-    if (sums.v != nullptr) key_sums(d_out, C, sums.v, sums.stride, keys, count, diagonal);
-    score_gradients(x_.v + j * pitch_ * kStride, keys, diagonal);
-    if (sums.q != nullptr) query_sums(k, sums.q, sums.stride, keys, count, diagonal, j == 0);
-    if (sums.k != nullptr) key_sums(q, kStride, sums.k, sums.stride, keys, count, diagonal);
+    if (has_key) key_sums(d_out_, sums_v_.from(to), keys, count, diagonal, nullptr);
+    score_tiles<S, ScoreFinish::gradient>(
+        {v.at, v.stride, gradients_, pitch_, shape_.D, tile_, real(1), dots_}, keys, vecs_, diagonal);
+    if (has_query) query_sums(k, keys, count, diagonal, j == 0);
+    if (has_key) key_sums(q_, sums_k_.from(to), keys, count, diagonal, last ? &shape_.scale : nullptr);
   }
 
-  void probabilities(const real* k, std::int64_t keys, bool diagonal) {
-    score_tiles<S, ScoreFinish::scale>({k, kStride, queries_, pitch_, D, tile_, kScale, nullptr}, keys, vecs_,
-                                       diagonal ? 0 : -pitch_);
+  void probabilities(Rows<const real> k, std::int64_t keys, bool diagonal) {
+    score_tiles<S, ScoreFinish::scale>(
+        {k.at, k.stride, queries_, pitch_, shape_.D, tile_, shape_.scale, nullptr}, keys, vecs_, diagonal);
     for (std::int64_t j = 0; j < keys; ++j) {
       for (int v = diagonal ? int(j) / S::width : 0; v < vecs_; ++v) {
         const int column = v * S::width;
@@ -142,69 +133,103 @@ class AttentionBackward {
     }
   }
 
-  /// The tile's probabilities become the gradients of the scores.
-  void score_gradients(const real* v, std::int64_t keys, bool diagonal) {
-    score_tiles<S, ScoreFinish::gradient>({v, kStride, gradients_, pitch_, D, tile_, real(1), row_dots_},
-                                          keys, vecs_, diagonal ? 0 : -pitch_);
-  }
-
   /// sums[key] += chain over queries of tile[key, query] rows[query].
-  void key_sums(const real* rows, std::int64_t stride, real* sums, std::int64_t sums_stride,
-                std::int64_t keys, std::int64_t count, bool diagonal) {
+  void key_sums(Rows<const real> rows, Rows<real> sums, std::int64_t keys, std::int64_t count, bool diagonal,
+                const real* scale) {
+    const ChainArgs<real> args = {tile_,       pitch_, 1,        rows.at, rows.stride, sums.at,
+                                  sums.stride, count,  diagonal, scale,   0,           shape_.D};
     if (diagonal) {
-      chain_tiles<S, D, Triangle::grows>(keys, [&](std::int64_t r, int tile_rows) -> ChainArgs<real> {
-        return {tile_ + r * pitch_ + r,
-                pitch_,
-                1,
-                rows + r * stride,
-                stride,
-                sums + r * sums_stride,
-                sums_stride,
-                count - r - (tile_rows - 1),
-                true};
-      });
+      chain_tiles<S, Triangle::grows>(args, keys);
     } else {
-      chain_tiles<S, D, Triangle::none>(keys, [&](std::int64_t r, int) -> ChainArgs<real> {
-        return {tile_ + r * pitch_,     pitch_,      1,     rows, stride,
-                sums + r * sums_stride, sums_stride, count, false};
-      });
+      chain_tiles<S, Triangle::none>(args, keys);
     }
   }
 
   /// sums[query] += chain over keys of tile[key, query] k[key].
-  void query_sums(const real* k, real* sums, std::int64_t sums_stride, std::int64_t keys, std::int64_t count,
-                  bool diagonal, bool from_zero) {
-    const auto args = [&](std::int64_t r, std::int64_t steps) -> ChainArgs<real> {
-      return {tile_ + r, 1, pitch_, k, kStride, sums + r * sums_stride, sums_stride, steps, from_zero};
-    };
+  void query_sums(Rows<const real> k, std::int64_t keys, std::int64_t count, bool diagonal, bool from_zero) {
+    ChainArgs<real> args = {tile_,          1,    pitch_,    k.at,    k.stride, sums_q_.at,
+                            sums_q_.stride, keys, from_zero, nullptr, 0,        shape_.D};
     if (diagonal) {
-      chain_tiles<S, D, Triangle::shrinks>(count, [&](std::int64_t r, int) { return args(r, r + 1); });
+      args.steps = 1;
+      args.scales = &shape_.scale;
+      chain_tiles<S, Triangle::shrinks>(args, count);
     } else {
-      chain_tiles<S, D, Triangle::none>(count, [&](std::int64_t r, int) { return args(r, keys); });
+      chain_tiles<S, Triangle::none>(args, count);
     }
   }
 
-  /// gradient = sums * scale for the rows of a block, or gradient + sums * scale. `gradient` is at token 0.
-  void put(std::int64_t block, const real* sums, std::int64_t sums_stride, real* gradient, real scale,
-           bool adds) {
-    for (std::int64_t r = 0; r < rows_of(block); ++r) {
-      real* const to = gradient + (block * pitch_ + r) * kStride;
-      for_elements<S>({0, D}, [&](auto at) {
-        put_gradient<S>(at, to, at.load(sums + r * sums_stride) * Vec::broadcast(scale), adds);
-      });
+  void put(Rows<const real> sums, Rows<real> gradient, std::int64_t rows) {
+    for (std::int64_t r = 0; r < rows; ++r) {
+      for_elements<S>({0, shape_.D},
+                      [&](auto at) { put_gradient<S>(at, gradient[r], at.load(sums[r]), adds_); });
     }
   }
 
   AttentionHead<real> x_;
+  AttentionShape<real> shape_;
+  AttentionBlocks blocks_;
   std::int64_t pitch_;
-  int vecs_ = 0;
+  bool adds_;
   real* maxima_;
   real* inverse_sums_;
-  real* row_dots_;
-  real* queries_;
-  real* gradients_;
-  real* tile_;
-  real* apart_;
+  real* dots_;
+  real* queries_;    ///< the block's queries, transposed: [D, pitch]
+  real* gradients_;  ///< the gradients of their outputs, transposed
+  real* tile_;       ///< probabilities, then gradients of scores: [keys, queries]
+  real* more_;
+  int vecs_ = 0;
+  Rows<const real> q_, d_out_;  ///< the block's rows
+  Rows<real> sums_q_, sums_k_, sums_v_;
+  std::int64_t first_key_ = 0;  ///< the key whose sums are row 0
 };
+
+/// This worker's part of blocks 0..n, where block i costs i + 1.
+THIMBLE_INLINE Range triangle_share(std::int64_t n, const Worker& worker) {
+  const Range cost = worker.share(n * (n + 1) / 2);
+  Range r;
+  while (r.begin * (r.begin + 1) / 2 < cost.begin) ++r.begin;
+  r.end = r.begin;
+  while (r.end * (r.end + 1) / 2 < cost.end) ++r.end;
+  return r;
+}
+
+/// Workers take whole heads; what is left over they share in blocks of queries and blocks of keys. Not
+/// inline, so that programs with many models can compile it once.
+template <class S>
+void attention_backward(const Call<typename S::real>& call, const AttentionShape<typename S::real>& shape,
+                        const Worker& worker) {
+  using real = typename S::real;
+  if (call.d_in(0) == nullptr) return;
+  const int C = shape.C, H = shape.H, D = shape.D;
+  const AttentionBlocks blocks(call.extent.context, D);
+  real* const scratch = static_cast<real*>(call.scratch) + worker.index * blocks.backward_scratch();
+  const auto run = [&](const HeadWalk& at, Range queries, Range keys) {
+    const Rows<const real> x = {call.in(0) + at.token * 3 * C + at.head * D, 3 * C};
+    const Rows<real> dx = {call.d_in(0) + at.token * 3 * C + at.head * D, 3 * C};
+    const std::int64_t to = at.token * C + at.head * D;
+    const AttentionHead<real> head = {.q = x,
+                                      .k = x.right(C),
+                                      .v = x.right(2 * C),
+                                      .out = {call.out + to, C},
+                                      .saved = {call.saved + at.token * 2 * H + at.head, 2 * H},
+                                      .d_out = {call.d_out + to, C},
+                                      .d_q = dx,
+                                      .d_k = dx.right(C),
+                                      .d_v = dx.right(2 * C)};
+    AttentionBackward<S>(head, shape, blocks, call.adds_to(0), scratch).run(queries, keys);
+  };
+  const std::int64_t n = blocks.count, heads = std::int64_t(call.extent.batch) * H;
+  const std::int64_t whole = n < 2 * worker.count ? heads : heads - heads % worker.count;
+  const Range share = worker.share(whole);
+  HeadWalk at(share.begin, H, blocks.T);
+  for (std::int64_t i = share.begin; i < share.end; ++i, at.next()) run(at, {0, n}, {0, n});
+  if (whole == heads) return;
+  const Range queries = triangle_share(n, worker);
+  const Range reversed = triangle_share(n, {worker.count - 1 - worker.index, worker.count});
+  HeadWalk rest(whole, H, blocks.T);
+  for (std::int64_t i = whole; i < heads; ++i, rest.next()) {
+    run(rest, queries, {n - reversed.end, n - reversed.begin});
+  }
+}
 
 }  // namespace thimble::detail

@@ -1,35 +1,16 @@
 #pragma once
 /// Attention, forward: blocks of query rows of one head. Keys are walked twice: all scores of the block go to
-/// a strip [keys, queries] of scratch with the row maxima, then become probabilities and are summed, then
-/// weigh the values.
+/// a strip [keys, queries] of scratch with the row maxima; then they become weights, are summed, and weigh
+/// the values.
 
+#include <limits>
+
+#include "core/ops/attention_shape.hpp"
 #include "core/ops/attention_tile.hpp"
 #include "core/ops/elements.hpp"
 #include "core/simd/functions.hpp"
 
 namespace thimble::detail {
-
-/// Query rows that one block holds, and the pitch of its transposed tiles. Scratch grows with it, so it
-/// depends on the shape alone; it never falls when T grows.
-THIMBLE_INLINE constexpr int attention_block(std::int64_t T, int D) {
-  if (T <= 16) return 16;
-  if (D < 32) return T <= 64 ? 16 : 32;
-  return T <= 32 ? 32 : 64;
-}
-
-/// 1 / sqrt(n) for n < 2^26, rounded once: Newton's iteration, and a last step by the residual 1 - n x^2, for
-/// which the products are split into exact halves (Dekker).
-THIMBLE_INLINE constexpr double inverse_root(int n) {
-  const auto upper = [](double a) { return a * 134217729.0 - (a * 134217729.0 - a); };
-  double x = 1;
-  while (x * x * n > 1) x *= 0.5;
-  for (int i = 0; i < 8; ++i) x *= 1.5 - 0.5 * n * x * x;
-  const double square = x * x, high = upper(x), low = x - high, square_high = upper(square);
-  const double square_error = ((high * high - square) + 2 * high * low) + low * low;
-  const double residual = ((1 - n * square_high) - n * (square - square_high)) - n * square_error;
-  return x + 0.5 * x * residual;
-}
-static_assert(inverse_root(1) == 1 && inverse_root(16) == 0.25 && inverse_root(64) == 0.125);
 
 /// The numbers 0, 1, 2 ...: each lane's own.
 template <class S>
@@ -40,146 +21,222 @@ THIMBLE_INLINE typename S::Vec lane_numbers() {
   return S::Vec::load(kNumbers);
 }
 
-/// A block of query rows of one head.
+/// A block of query rows of one head, with all keys and values that they see.
 template <class real>
-struct AttentionRows {
-  const real* q;       ///< the first query row
-  const real* k;       ///< row 0 of the sequence
-  const real* v;       ///< row 0 of the sequence
-  real* out;           ///< the first query's output row
-  real* saved;         ///< the first query's row of statistics at this head's column, or null
-  std::int64_t first;  ///< position of the first query in the sequence
-  int count;           ///< query rows
+struct QueryBlock {
+  Rows<const real> q;  ///< the block's first row
+  Rows<const real> k;  ///< row 0 of the sequence
+  Rows<const real> v;  ///< row 0 of the sequence
+  Rows<real> out;      ///< the block's first row
+  std::int64_t first;  ///< position of the block in the sequence
+  int count;           ///< rows
 };
 
-template <class S, int C, int H, int kKeyStride>
+template <class S>
 class AttentionForward {
  public:
   using real = typename S::real;
   using Vec = typename S::Vec;
-  static constexpr int D = C / H;
 
-  /// Numbers of scratch for sequences of T.
-  static constexpr std::int64_t scratch_count(std::int64_t T, int pitch) { return (2 + D + T) * pitch; }
-
-  AttentionForward(const AttentionRows<real>& rows, int pitch, real* scratch)
-      : x_(rows),
+  AttentionForward(const QueryBlock<real>& block, const AttentionShape<real>& shape, std::int64_t pitch,
+                   real* scratch)
+      : x_(block),
+        shape_(shape),
         pitch_(pitch),
-        vecs_((rows.count + S::width - 1) / S::width),
+        vecs_((block.count + S::width - 1) / S::width),
         maxima_(scratch),
         inverse_sums_(maxima_ + pitch),
         queries_(inverse_sums_ + pitch),
-        strip_(queries_ + D * pitch) {}
+        strip_(queries_ + shape.D * pitch) {}
 
   void run() {
-    transpose<S>(x_.q, 3 * C, x_.count, D, queries_, pitch_, vecs_ * S::width);
+    transpose<S>(x_.q.at, x_.q.stride, x_.count, shape_.D, queries_, pitch_);
     scores();
-    probabilities();
+    for (int v = 0; v < vecs_; ++v) weights(v);
     values();
-    finish();
   }
+  /// The statistics of the block's rows.
+  real maximum_of(int row) const { return maxima_[row]; }
+  real inverse_sum_of(int row) const { return inverse_sums_[row]; }
 
  private:
-  static constexpr real kScale = real(inverse_root(D));
-  using Tiles = AttentionTiles<S>;
-
   void scores() {
-    const std::int64_t keys = x_.first + x_.count;
-    score_tiles<S, ScoreFinish::scale>({x_.k, kKeyStride, queries_, pitch_, D, strip_, kScale, nullptr}, keys,
-                                       vecs_, -x_.first);
     const real lowest = -std::numeric_limits<real>::infinity();
+    for (int v = 0; v < vecs_; ++v) Vec::broadcast(lowest).store(maxima_ + v * S::width);
+    ScoreArgs<real> args = {x_.k.at, x_.k.stride, queries_, pitch_, shape_.D, strip_, shape_.scale, maxima_};
+    score_tiles<S, ScoreFinish::scale_and_top>(args, x_.first, vecs_, false);
+    args.rows += x_.first * args.stride;
+    args.to += x_.first * pitch_;
+    score_tiles<S, ScoreFinish::scale>(args, x_.count, vecs_, true);
     for (int v = 0; v < vecs_; ++v) {
-      Vec top = Vec::broadcast(lowest);
-      for_keys(
-          v, [&](real* at, std::int64_t) { top = maximum(Vec::load(at), top); },
-          [&](real* at, std::int64_t, std::int64_t ahead) {
-            top = maximum(visible(Vec::load(at), ahead, lowest), top);
-          });
+      Vec top = Vec::load(maxima_ + v * S::width);
+      for_diagonal_keys(v, [&](Vec s, real*, std::int64_t, auto seen)
+                               THIMBLE_INLINE_LAMBDA { top = maximum(seen(s, lowest), top); });
       top.store(maxima_ + v * S::width);
     }
   }
 
-  /// Calls all(score, key) for the keys that every query of vector v sees, then some(score, key, ahead) for
-  /// those that only some see. `score` is where the vector's scores of that key lie.
-  template <class All, class Some>
-  THIMBLE_INLINE void for_keys(int v, const All& all, const Some& some) {
-    const std::int64_t query = x_.first + v * S::width;
-    const std::int64_t end = query + S::width < x_.first + x_.count ? query + S::width : x_.first + x_.count;
-    real* at = strip_ + v * S::width;
-    std::int64_t j = 0;
-    for (; j <= query; ++j, at += pitch_) all(at, j);
-    for (; j < end; ++j, at += pitch_) some(at, j, j - query);
-  }
-
-  /// x in the lanes of queries that see a key which lies `ahead` of the first lane's query, else `others`.
-  THIMBLE_INLINE static Vec visible(Vec x, std::int64_t ahead, real others) {
-    return select(Vec::broadcast(real(ahead)) <= lane_numbers<S>(), x, Vec::broadcast(others));
-  }
-
-  void probabilities() {
-    for (int v = 0; v < vecs_; ++v) {
-      Vec lanes[16];
-      for (Vec& l : lanes) l = Vec::broadcast(0);
-      const Vec top = Vec::load(maxima_ + v * S::width);
-      const auto weigh = [&](real* at) {
-        const Vec p = exp(Vec::load(at) - top);
-        p.store(at);
-        return p;
-      };
-      for_keys(
-          v, [&](real* at, std::int64_t j) { lanes[j % 16] = lanes[j % 16] + weigh(at); },
-          [&](real* at, std::int64_t j, std::int64_t ahead) {
-            lanes[j % 16] = lanes[j % 16] + visible(weigh(at), ahead, 0);
-          });
-      for (int half = 8; half > 0; half /= 2) {
-        for (int i = 0; i < half; ++i) lanes[i] = lanes[i] + lanes[i + half];
-      }
-      (Vec::broadcast(1) / lanes[0]).store(inverse_sums_ + v * S::width);
+  /// Calls body(score, where it lies, key, seen) for the block's own keys that queries of vector v see.
+  /// seen(x, others) is x in the lanes of the queries that do.
+  template <class Body>
+  THIMBLE_INLINE void for_diagonal_keys(int v, const Body& body) {
+    const int query = v * S::width;
+    const int end = query + S::width < x_.count ? query + S::width : x_.count;
+    real* at = strip_ + x_.first * pitch_ + query;
+    int j = 0;
+    for (; j <= query; ++j, at += pitch_) {
+      body(Vec::load(at), at, x_.first + j, [](Vec x, real) THIMBLE_INLINE_LAMBDA { return x; });
     }
+    const Vec lanes = lane_numbers<S>();
+    for (; j < end; ++j, at += pitch_) {
+      const auto mask = Vec::broadcast(real(j - query)) <= lanes;
+      body(Vec::load(at), at, x_.first + j,
+           [&](Vec x, real others) THIMBLE_INLINE_LAMBDA { return select(mask, x, Vec::broadcast(others)); });
+    }
+  }
+
+  /// The scores of vector v become weights exp(s - max); their sums go by the key's place among sixteen.
+  void weights(int v) {
+    Vec sums[16];
+    unrolled<16>([&](auto i) THIMBLE_INLINE_LAMBDA { sums[i] = Vec::broadcast(0); });
+    const Vec top = Vec::load(maxima_ + v * S::width);
+    real* at = strip_ + v * S::width;
+    for (std::int64_t j = 0; j < x_.first; ++j, at += pitch_) {
+      const Vec p = exp(Vec::load(at) - top);
+      p.store(at);
+      sums[j & 15] = sums[j & 15] + p;
+    }
+    for_diagonal_keys(v, [&](Vec s, real* to, std::int64_t j, auto seen) THIMBLE_INLINE_LAMBDA {
+      const Vec p = exp(s - top);
+      p.store(to);
+      sums[j & 15] = sums[j & 15] + seen(p, 0);
+    });
+    for (int half = 8; half > 0; half /= 2) {
+      for (int i = 0; i < half; ++i) sums[i] = sums[i] + sums[i + half];
+    }
+    (Vec::broadcast(1) / sums[0]).store(inverse_sums_ + v * S::width);
   }
 
   void values() {
-    constexpr std::int64_t kKeys = 64;
+    constexpr std::int64_t kKeys = 64;  // few enough for the values to stay in the first cache
+    ChainArgs<real> args = {strip_,        1, pitch_, x_.v.at, x_.v.stride, x_.out.at,
+                            x_.out.stride, 0, true,   nullptr, 0,           shape_.D};
     for (std::int64_t j = 0; j < x_.first; j += kKeys) {
-      const std::int64_t keys = x_.first - j < kKeys ? x_.first - j : kKeys;
-      chain_tiles<S, D, Triangle::none>(x_.count,
-                                        [&](std::int64_t r, int) { return chain(j, r, keys, j == 0); });
+      args.steps = x_.first - j < kKeys ? x_.first - j : kKeys;
+      chain_tiles<S, Triangle::none>(args, x_.count);
+      args.from_zero = false;
+      args.a += args.steps * args.step;
+      args.b += args.steps * args.ldb;
     }
-    chain_tiles<S, D, Triangle::shrinks>(
-        x_.count, [&](std::int64_t r, int) { return chain(x_.first, r, r + 1, x_.first == 0); });
+    args.steps = 1;
+    args.scales = inverse_sums_;
+    args.scale_step = 1;
+    chain_tiles<S, Triangle::shrinks>(args, x_.count);
   }
 
-  THIMBLE_INLINE ChainArgs<real> chain(std::int64_t key, std::int64_t r, std::int64_t steps,
-                                       bool from_zero) const {
-    return {strip_ + key * pitch_ + r,
-            1,
-            pitch_,
-            x_.v + key * kKeyStride,
-            kKeyStride,
-            x_.out + r * C,
-            C,
-            steps,
-            from_zero};
-  }
-
-  void finish() {
-    for (int r = 0; r < x_.count; ++r) {
-      const Vec scale = Vec::broadcast(inverse_sums_[r]);
-      real* const row = x_.out + r * C;
-      for_elements<S>({0, D}, [&](auto at) { at.store(row, at.load(row) * scale); });
-      if (x_.saved == nullptr) continue;
-      x_.saved[r * 2 * H] = maxima_[r];
-      x_.saved[r * 2 * H + H] = inverse_sums_[r];
-    }
-  }
-
-  AttentionRows<real> x_;
+  QueryBlock<real> x_;
+  AttentionShape<real> shape_;
   std::int64_t pitch_;
   int vecs_;
   real* maxima_;
   real* inverse_sums_;
-  real* queries_;
+  real* queries_;  ///< transposed: [D, pitch]
   real* strip_;
 };
+
+/// Copies rows of `cols` numbers so that they lie side by side.
+template <class S>
+Rows<const typename S::real> pack_rows(Rows<const typename S::real> from, std::int64_t rows, int cols,
+                                       typename S::real* to) {
+  for (std::int64_t r = 0; r < rows; ++r) {
+    for_elements<S>({0, cols}, [&](auto at) { at.store(to + r * cols, at.load(from[r])); });
+  }
+  return {to, cols};
+}
+
+/// The (batch row, head) pairs from `first` on: where each one's tokens and columns begin.
+struct HeadWalk {
+  std::int64_t token, head;
+  const int heads;
+  const std::int64_t T;
+
+  THIMBLE_INLINE HeadWalk(std::int64_t first, int heads, std::int64_t T)
+      : token(first / heads * T), head(first % heads), heads(heads), T(T) {}
+  THIMBLE_INLINE void next() {
+    if (++head < heads) return;
+    head = 0;
+    token += T;
+  }
+};
+
+/// Blocks of one head whose costs, summed up before them, lie in `costs`; block i costs i + 1.
+template <class S>
+void forward_head(const Call<typename S::real>& call, const AttentionShape<typename S::real>& shape,
+                  const AttentionBlocks& blocks, const HeadWalk& at, const Range& costs,
+                  typename S::real* scratch) {
+  using real = typename S::real;
+  const int C = shape.C, H = shape.H, D = shape.D;
+  const std::int64_t T = blocks.T, pitch = blocks.pitch;
+  const Rows<const real> q = {call.in(0) + at.token * 3 * C + at.head * D, 3 * C};
+  const Rows<real> out = {call.out + at.token * C + at.head * D, C};
+  Rows<const real> k = {q.at + C, 3 * C}, v = {q.at + 2 * C, 3 * C};
+  if (blocks.packs) {
+    k = pack_rows<S>(k, T, D, scratch);
+    v = pack_rows<S>(v, T, D, scratch + T * D);
+    scratch += 2 * T * D;
+  }
+  for (std::int64_t i = 0, before = 0; i < blocks.count && before < costs.end; before += ++i) {
+    if (before < costs.begin) continue;
+    const std::int64_t first = i * pitch;
+    const int count = int(T - first < pitch ? T - first : pitch);
+    real* const saved = call.saved + (at.token + first) * 2 * H + at.head;
+    AttentionForward<S> block({q.from(first), k, v, out.from(first), first, count}, shape, pitch, scratch);
+    block.run();
+    for (int r = 0; r < count; ++r) {
+      saved[r * 2 * H] = block.maximum_of(r);
+      saved[r * 2 * H + H] = block.inverse_sum_of(r);
+    }
+  }
+}
+
+/// Workers share blocks of queries; a block costs as many keys as it sees. Not inline, so that programs with
+/// many models can compile it once.
+template <class S>
+void attention_forward(const Call<typename S::real>& call, const AttentionShape<typename S::real>& shape,
+                       const Worker& worker) {
+  using real = typename S::real;
+  const AttentionBlocks blocks(call.extent.context, shape.D);
+  const std::int64_t cost = blocks.count * (blocks.count + 1) / 2;
+  const Range share = worker.share(call.extent.batch * shape.H * cost);
+  real* const scratch = static_cast<real*>(call.scratch) + worker.index * blocks.forward_scratch();
+  HeadWalk at(share.begin / cost, shape.H, blocks.T);
+  for (std::int64_t before = share.begin / cost * cost; before < share.end; before += cost) {
+    forward_head<S>(call, shape, blocks, at, {share.begin - before, share.end - before}, scratch);
+    at.next();
+  }
+}
+
+/// Appends the token's key and value to the cache, rows of k | v, and attends to all that is there. Workers
+/// share heads.
+template <class S>
+void attention_decode(const Call<typename S::real>& call, const AttentionShape<typename S::real>& shape,
+                      const Worker& worker) {
+  using real = typename S::real;
+  const int C = shape.C, H = shape.H, D = shape.D;
+  const AttentionBlocks blocks(call.position + 1, D);
+  real* const scratch = static_cast<real*>(call.scratch) + worker.index * blocks.decode_scratch();
+  const Range heads = worker.share(H);
+  for (std::int64_t h = heads.begin; h < heads.end; ++h) {
+    const real* const x = call.in(0) + h * D;
+    const Rows<real> k = {call.cache + h * D, 2 * C}, v = {k.at + C, 2 * C};
+    for (int c = 0; c < D; ++c) {
+      k[call.position][c] = x[C + c];
+      v[call.position][c] = x[2 * C + c];
+    }
+    AttentionForward<S>({{x, 0}, k, v, {call.out + h * D, 0}, call.position, 1}, shape,
+                        AttentionBlocks::kDecodePitch, scratch)
+        .run();
+  }
+}
 
 }  // namespace thimble::detail

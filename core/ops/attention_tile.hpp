@@ -2,44 +2,39 @@
 /// Register tiles of causal attention. All of them vectorise over outputs; each output is one chain of
 /// multiply-adds over ascending summands.
 
-#include "core/ops/product_tile.hpp"
+#include "core/ops/attention_transpose.hpp"
 
 namespace thimble::detail {
-
-/// Copies rows x cols numbers, transposed: to[c * pitch + r] = from[r * stride + c]. Columns r from `rows` to
-/// `padded_rows` become 0.
-template <class S>
-void transpose(const typename S::real* from, std::int64_t stride, int rows, int cols, typename S::real* to,
-               std::int64_t pitch, int padded_rows) {
-  for (int c = 0; c < cols; ++c) {
-    for (int r = 0; r < rows; ++r) to[c * pitch + r] = from[r * stride + c];
-    for (int r = rows; r < padded_rows; ++r) to[c * pitch + r] = 0;
-  }
-}
 
 /// Sizes of the register tiles: rows by native vectors.
 template <class S>
 struct AttentionTiles {
   static constexpr bool kIs512 = S::width * sizeof(typename S::real) == 64;
-  static constexpr bool kIsPlain = S::width <= 4 && sizeof(typename S::real) * S::width < 32;
+  static constexpr bool kIsPlain = !kHasRegisters<S>;
   static constexpr int kScoreRows = kIs512 ? 8 : kIsPlain ? 4 : 6;
   static constexpr int kScoreVecs = kIsPlain ? 1 : 2;
   static constexpr int kChainVecs = kIs512 ? 4 : kIsPlain ? 1 : 2;
   static constexpr int chain_rows(int vecs) { return kIsPlain ? 4 : kIs512 && vecs < 4 ? 8 : 6; }
 };
 
-/// Calls body.operator()<n>(row) for tiles of n = kMost, then 4, 2 and 1 rows that together cover begin..end.
+/// Calls body.operator()<n>(row, live) for tiles that together cover 0..rows: kMost rows as long as there are
+/// so many, then the smallest of 1, 2, 4 and kMost that holds the rest, of which only `live` rows count.
 template <int kMost, class Body>
-THIMBLE_INLINE void for_row_tiles(std::int64_t begin, std::int64_t end, const Body& body) {
-  constexpr int kNext = kMost > 4 ? 4 : kMost / 2;
-  for (; end - begin >= kMost; begin += kMost) body.template operator()<kMost>(begin);
-  if constexpr (kNext > 0) {
-    if (begin < end) for_row_tiles<kNext>(begin, end, body);
+THIMBLE_INLINE void for_row_tiles(std::int64_t rows, const Body& body) {
+  std::int64_t r = 0;
+  for (; rows - r >= kMost; r += kMost) body.template operator()<kMost>(r, kMost);
+  const int live = int(rows - r);
+  if constexpr (kMost > 4) {
+    if (live > 4) return body.template operator()<kMost>(r, live);
   }
+  if (live > 2) return body.template operator()<4>(r, live);
+  if (live == 2) return body.template operator()<2>(r, live);
+  if (live == 1) return body.template operator()<1>(r, live);
 }
 
-/// What a score tile does with its sums x: `scale` stores x * scale; `gradient` replaces P by P * (x - dot).
-enum class ScoreFinish : std::uint8_t { scale, gradient };
+/// What a score tile does with its sums x: `scale` stores x scale, `scale_and_top` also raises a maximum per
+/// column to it, `gradient` replaces the P that it finds by P (x - dot of the column).
+enum class ScoreFinish : std::uint8_t { scale, scale_and_top, gradient };
 
 /// to[r, n] from x = chain over d of rows[r, d] columns[d, n], for whole native vectors of n.
 template <class real>
@@ -51,74 +46,90 @@ struct ScoreArgs {
   std::int64_t depth;
   real* to;
   real scale;
-  const real* dots;  ///< one number per column
+  real* per_column;  ///< maxima or dots
 };
 
+/// kRows rows from `row` on, of which `live` count, by kVecs vectors from `first` on.
 template <class S, int kRows, int kVecs, ScoreFinish kFinish>
-[[gnu::noinline]] void score_tile(const ScoreArgs<typename S::real>& t) {
+class ScoreTile {
+  using real = typename S::real;
   using Vec = typename S::Vec;
-  Vec acc[kRows][kVecs];
-  unrolled<kRows>([&](auto r) __attribute__((always_inline)) {
-    unrolled<kVecs>([&](auto v) __attribute__((always_inline)) { acc[r][v] = Vec::broadcast(0); });
-  });
-  const auto* rows = t.rows;
-  const auto* columns = t.columns;
-  const std::int64_t stride = t.stride, pitch = t.pitch;
-  for (std::int64_t d = t.depth; d > 0; --d) {
-    Vec column[kVecs];
-    unrolled<kVecs>([&](auto v)
-                        __attribute__((always_inline)) { column[v] = Vec::load(columns + v * S::width); });
-    unrolled<kRows>([&](auto r) __attribute__((always_inline)) {
-      const Vec row = Vec::broadcast(rows[r * stride]);
-      unrolled<kVecs>([&](auto v)
-                          __attribute__((always_inline)) { acc[r][v] = mul_add(row, column[v], acc[r][v]); });
-    });
-    ++rows;
-    columns += pitch;
-  }
-  const Vec scale = Vec::broadcast(t.scale);
-  unrolled<kRows>([&](auto r) __attribute__((always_inline)) {
-    unrolled<kVecs>([&](auto v) __attribute__((always_inline)) {
-      auto* const at = t.to + r * pitch + v * S::width;
-      if constexpr (kFinish == ScoreFinish::scale) {
-        (acc[r][v] * scale).store(at);
-      } else {
-        (Vec::load(at) * (acc[r][v] - Vec::load(t.dots + v * S::width))).store(at);
-      }
-    });
-  });
-}
 
-/// Score tiles over `keys` rows and `vecs` vectors of queries. Query `ahead` is the first that sees key 0,
-/// the next one key 1 and so on (causal), and vectors that see none of a tile's keys are left out.
+ public:
+  [[gnu::noinline]] static void run(const ScoreArgs<real>& t, std::int64_t row, std::int64_t first,
+                                    int live) {
+    Vec acc[kRows][kVecs];
+    unrolled<kRows>([&](auto r) THIMBLE_INLINE_LAMBDA {
+      unrolled<kVecs>([&](auto v) THIMBLE_INLINE_LAMBDA { acc[r][v] = Vec::broadcast(0); });
+    });
+    const real* rows = t.rows + row * t.stride;
+    const real* columns = t.columns + first;
+    const std::int64_t pitch = t.pitch;
+    std::int64_t offset[kRows];  // rows that do not count are the last one again
+    unrolled<kRows>([&](auto r) THIMBLE_INLINE_LAMBDA { offset[r] = (r < live ? r : live - 1) * t.stride; });
+    for (std::int64_t d = t.depth; d > 0; --d) {
+      Vec column[kVecs];
+      unrolled<kVecs>([&](auto v) THIMBLE_INLINE_LAMBDA { column[v] = Vec::load(columns + v * S::width); });
+      unrolled<kRows>([&](auto r) THIMBLE_INLINE_LAMBDA {
+        const Vec row = Vec::broadcast(rows[offset[r]]);
+        unrolled<kVecs>([&](auto v)
+                            THIMBLE_INLINE_LAMBDA { acc[r][v] = mul_add(row, column[v], acc[r][v]); });
+      });
+      ++rows;
+      columns += pitch;
+    }
+    finish(acc, t, t.to + row * pitch + first, t.per_column + first, live);
+  }
+
+ private:
+  THIMBLE_INLINE static void finish(Vec (&acc)[kRows][kVecs], const ScoreArgs<real>& t, real* to,
+                                    real* per_column, int live) {
+    Vec column[kVecs];
+    if constexpr (kFinish != ScoreFinish::scale) {
+      unrolled<kVecs>([&](auto v)
+                          THIMBLE_INLINE_LAMBDA { column[v] = Vec::load(per_column + v * S::width); });
+    }
+    unrolled<kRows>([&](auto r) THIMBLE_INLINE_LAMBDA {
+      if (r >= live) return;
+      unrolled<kVecs>([&](auto v) THIMBLE_INLINE_LAMBDA {
+        real* const at = to + v * S::width;
+        if constexpr (kFinish == ScoreFinish::gradient) {
+          (Vec::load(at) * (acc[r][v] - column[v])).store(at);
+        } else {
+          const Vec s = acc[r][v] * Vec::broadcast(t.scale);
+          s.store(at);
+          if constexpr (kFinish == ScoreFinish::scale_and_top) column[v] = maximum(s, column[v]);
+        }
+      });
+      to += t.pitch;
+    });
+    if constexpr (kFinish == ScoreFinish::scale_and_top) {
+      unrolled<kVecs>([&](auto v) THIMBLE_INLINE_LAMBDA { column[v].store(per_column + v * S::width); });
+    }
+  }
+};
+
+/// Score tiles over `keys` rows and `vecs` vectors of queries. In a diagonal block query n sees keys 0..n:
+/// vectors that see none of a tile's keys are left out.
 template <class S, ScoreFinish kFinish>
-void score_tiles(const ScoreArgs<typename S::real>& all, std::int64_t keys, int vecs, std::int64_t ahead) {
+THIMBLE_INLINE void score_tiles(const ScoreArgs<typename S::real>& args, std::int64_t keys, int vecs,
+                                bool diagonal) {
   using Tiles = AttentionTiles<S>;
-  for_row_tiles<Tiles::kScoreRows>(0, keys, [&]<int kRows>(std::int64_t j) {
-    ScoreArgs<typename S::real> t = all;
-    t.rows += j * t.stride;
-    t.to += j * t.pitch;
-    const std::int64_t first = j + ahead > 0 ? (j + ahead) / S::width * S::width : 0;
-    t.columns += first;
-    t.to += first;
-    t.dots += first;
-    std::int64_t left = vecs - first / S::width;
-    for (; left >= Tiles::kScoreVecs; left -= Tiles::kScoreVecs) {
-      score_tile<S, kRows, Tiles::kScoreVecs, kFinish>(t);
-      t.columns += Tiles::kScoreVecs * S::width;
-      t.to += Tiles::kScoreVecs * S::width;
-      t.dots += Tiles::kScoreVecs * S::width;
+  for_row_tiles<Tiles::kScoreRows>(keys, [&]<int kRows>(std::int64_t key, int live) THIMBLE_INLINE_LAMBDA {
+    int v = diagonal ? int(key) / S::width : 0;
+    for (; v + Tiles::kScoreVecs <= vecs; v += Tiles::kScoreVecs) {
+      ScoreTile<S, kRows, Tiles::kScoreVecs, kFinish>::run(args, key, v * S::width, live);
     }
     static_assert(Tiles::kScoreVecs <= 2);
-    if (left > 0) score_tile<S, kRows, 1, kFinish>(t);
+    if (v < vecs) ScoreTile<S, kRows, 1, kFinish>::run(args, key, v * S::width, live);
   });
 }
 
-/// Which rows of a chain tile take part. `shrinks`: after the common steps row r has r more. `grows`: row r
-/// joins after r steps, and the last row has only the common ones.
+/// Which rows of a chain tile take part when. `shrinks`: after the common steps row r has r more. `grows`:
+/// row r joins after r steps.
 enum class Triangle : std::uint8_t { none, shrinks, grows };
 
-/// acc[r, n] += chain over t of a[r * row_step + t * step] b[t, n].
+/// sums[r, n] goes on by the chain over t of a[r * row_step + t * step] b[t, n].
 template <class real>
 struct ChainArgs {
   const real* a;
@@ -126,49 +137,71 @@ struct ChainArgs {
   std::int64_t step;
   const real* b;
   std::int64_t ldb;
-  real* acc;
-  std::int64_t ldacc;
-  std::int64_t steps;  ///< common to all rows
-  bool from_zero;      ///< the chain begins here; otherwise it goes on from acc
+  real* sums;
+  std::int64_t ldsums;
+  std::int64_t steps;  ///< of row 0 where rows shrink or grow, else of all
+  bool from_zero;      ///< the chain begins here
+  const real* scales;  ///< the chain ends here, and sums[r] is multiplied by scales[r * scale_step]; or null
+  std::int64_t scale_step;
+  int cols;
 };
 
-template <class S, int kRows, int kVecs, int kTail, Triangle kTriangle>
-struct ChainTile {
+/// kRows rows from `row` on, of which `live` count, by kVecs vectors from column 0 on. kTail: the last vector
+/// of each row has only args.cols - (kVecs - 1) * width numbers.
+template <class S, int kRows, int kVecs, bool kTail, Triangle kTriangle>
+class ChainTile {
   using real = typename S::real;
   using Vec = typename S::Vec;
 
-  [[gnu::noinline]] static void run(const ChainArgs<real>& c) {
+ public:
+  [[gnu::noinline]] static void run(const ChainArgs<real>& c, std::int64_t first, int live) {
     Vec acc[kRows][kVecs];
-    const std::int64_t ldacc = c.ldacc, row_step = c.row_step, step = c.step, ldb = c.ldb;
-    if (c.from_zero) {
-      each([&](auto r, auto v) __attribute__((always_inline)) { acc[r][v] = Vec::broadcast(0); });
-    } else {
-      each([&](auto r, auto v) __attribute__((always_inline)) { acc[r][v] = load<v>(c.acc + r * ldacc); });
+    const std::int64_t ldsums = c.ldsums, row_step = c.row_step, step = c.step, ldb = c.ldb;
+    real* const sums = c.sums + first * ldsums;
+    const int tail = c.cols - (kVecs - 1) * S::width;
+    each([&](auto r, auto v) THIMBLE_INLINE_LAMBDA { acc[r][v] = Vec::broadcast(0); });
+    if (!c.from_zero) {
+      each([&](auto r, auto v) THIMBLE_INLINE_LAMBDA {
+        if (r < live) acc[r][v] = load<v>(sums + r * ldsums, tail);
+      });
     }
-    const real* a = c.a;
-    const real* b = c.b;
-    const auto take = [&](auto from, auto count) __attribute__((always_inline)) {
+    constexpr bool grows = kTriangle == Triangle::grows;
+    const std::int64_t skipped = grows ? first : 0;
+    const std::int64_t steps = c.steps - skipped + (kTriangle == Triangle::shrinks ? first : 0);
+    const real* a = c.a + first * row_step + skipped * step;
+    const real* b = c.b + skipped * ldb;
+    const auto take = [&](auto from, auto count) THIMBLE_INLINE_LAMBDA {
       Vec row[kVecs];
-      unrolled<kVecs>([&](auto v) __attribute__((always_inline)) { row[v] = load<v>(b); });
-      unrolled<count>([&](auto i) __attribute__((always_inline)) {
+      unrolled<kVecs>([&](auto v) THIMBLE_INLINE_LAMBDA { row[v] = load<v>(b, tail); });
+      unrolled<count>([&](auto i) THIMBLE_INLINE_LAMBDA {
         constexpr int r = from + i;
-        const Vec scale = Vec::broadcast(a[r * row_step]);
-        unrolled<kVecs>([&](auto v) __attribute__((always_inline)) {
-          acc[r][v] = mul_add(scale, row[v], acc[r][v]);
-        });
+        const Vec x = Vec::broadcast(a[r * row_step]);
+        unrolled<kVecs>([&](auto v) THIMBLE_INLINE_LAMBDA { acc[r][v] = mul_add(x, row[v], acc[r][v]); });
       });
       a += step;
       b += ldb;
     };
-    if constexpr (kTriangle == Triangle::grows) {
-      unrolled<kRows - 1>([&](auto e) __attribute__((always_inline)) { take(Int<0>{}, Int<e + 1>{}); });
+    if constexpr (grows) {
+      unrolled<kRows - 1>([&](auto e) THIMBLE_INLINE_LAMBDA {
+        if (e < steps) take(Int<0>{}, Int<e + 1>{});
+      });
     }
-    for (std::int64_t t = c.steps; t > 0; --t) take(Int<0>{}, Int<kRows>{});
+    for (std::int64_t t = grows ? steps - (kRows - 1) : steps; t > 0; --t) take(Int<0>{}, Int<kRows>{});
     if constexpr (kTriangle == Triangle::shrinks) {
-      unrolled<kRows - 1>([&](auto e)
-                              __attribute__((always_inline)) { take(Int<e + 1>{}, Int<kRows - 1 - e>{}); });
+      unrolled<kRows - 1>([&](auto e) THIMBLE_INLINE_LAMBDA {
+        if (e + 1 < live) take(Int<e + 1>{}, Int<kRows - 1 - e>{});
+      });
     }
-    each([&](auto r, auto v) __attribute__((always_inline)) { store<v>(c.acc + r * ldacc, acc[r][v]); });
+    if (c.scales != nullptr) {
+      unrolled<kRows>([&](auto r) THIMBLE_INLINE_LAMBDA {
+        if (r >= live) return;
+        const Vec scale = Vec::broadcast(c.scales[(first + r) * c.scale_step]);
+        unrolled<kVecs>([&](auto v) THIMBLE_INLINE_LAMBDA { acc[r][v] = acc[r][v] * scale; });
+      });
+    }
+    each([&](auto r, auto v) THIMBLE_INLINE_LAMBDA {
+      if (r < live) store<v>(sums + r * ldsums, acc[r][v], tail);
+    });
   }
 
  private:
@@ -177,48 +210,44 @@ struct ChainTile {
 
   template <class F>
   THIMBLE_INLINE static void each(F f) {
-    unrolled<kRows>([&](auto r) __attribute__((always_inline)) {
-      unrolled<kVecs>([&](auto v) __attribute__((always_inline)) { f(r, v); });
+    unrolled<kRows>([&](auto r) THIMBLE_INLINE_LAMBDA {
+      unrolled<kVecs>([&](auto v) THIMBLE_INLINE_LAMBDA { f(r, v); });
     });
   }
   template <int v>
-  static constexpr bool is_tail = v + 1 == kVecs&& kTail < S::width;
+  static constexpr bool is_tail = kTail&& v + 1 == kVecs;
 
   template <int v>
-  THIMBLE_INLINE static Vec load(const real* row) {
-    return is_tail<v> ? Vec::load_first(row + v * S::width, kTail) : Vec::load(row + v * S::width);
+  THIMBLE_INLINE static Vec load(const real* row, int tail) {
+    return is_tail<v> ? Vec::load_first(row + v * S::width, tail) : Vec::load(row + v * S::width);
   }
   template <int v>
-  THIMBLE_INLINE static void store(real* row, Vec x) {
-    is_tail<v> ? x.store_first(row + v * S::width, kTail) : x.store(row + v * S::width);
+  THIMBLE_INLINE static void store(real* row, Vec x, int tail) {
+    is_tail<v> ? x.store_first(row + v * S::width, tail) : x.store(row + v * S::width);
   }
 };
 
-/// Chain tiles over `rows` rows and kVecs vectors of columns, the last of which has kTail numbers.
-/// `args(r, n)` gives the arguments for the tile of n rows from r on, at the first column.
-template <class S, int kVecs, int kTail, Triangle kTriangle, class Args>
-THIMBLE_INLINE void chain_panel(std::int64_t rows, std::int64_t column, const Args& args) {
-  for_row_tiles<AttentionTiles<S>::chain_rows(kVecs)>(0, rows, [&]<int kRows>(std::int64_t r) {
-    ChainArgs<typename S::real> c = args(r, kRows);
-    c.b += column;
-    c.acc += column;
-    ChainTile<S, kRows, kVecs, kTail, kTriangle>::run(c);
-  });
-}
-
-/// The same over kCols columns: panels of full width, then what is left.
-template <class S, int kCols, Triangle kTriangle, class Args>
-void chain_tiles(std::int64_t rows, const Args& args) {
-  constexpr int kMost = AttentionTiles<S>::kChainVecs;
-  constexpr int kPanel = kMost * S::width;
-  constexpr int kLeft = kCols % kPanel;
-  for (int column = 0; column + kPanel <= kCols; column += kPanel) {
-    chain_panel<S, kMost, S::width, kTriangle>(rows, column, args);
+/// Chain tiles over all rows and columns.
+template <class S, Triangle kTriangle>
+void chain_tiles(ChainArgs<typename S::real> args, std::int64_t rows) {
+  using Tiles = AttentionTiles<S>;
+  const auto panel = [&]<int kVecs, bool kTail>() THIMBLE_INLINE_LAMBDA {
+    for_row_tiles<Tiles::chain_rows(kVecs)>(
+        rows, [&]<int kRows>(std::int64_t r, int live) THIMBLE_INLINE_LAMBDA {
+          ChainTile<S, kRows, kVecs, kTail, kTriangle>::run(args, r, live);
+        });
+    args.b += kVecs * S::width;
+    args.sums += kVecs * S::width;
+    args.cols -= kVecs * S::width;
+  };
+  while (args.cols >= Tiles::kChainVecs * S::width) panel.template operator()<Tiles::kChainVecs, false>();
+  if constexpr (Tiles::kChainVecs > 2) {
+    if (args.cols >= 2 * S::width) panel.template operator()<2, false>();
   }
-  if constexpr (kLeft > 0) {
-    constexpr int kVecs = (kLeft + S::width - 1) / S::width;
-    chain_panel<S, kVecs, kLeft - (kVecs - 1) * S::width, kTriangle>(rows, kCols - kLeft, args);
+  if constexpr (Tiles::kChainVecs > 1) {
+    if (args.cols >= S::width) panel.template operator()<1, false>();
   }
+  if (args.cols > 0) panel.template operator()<1, true>();
 }
 
 }  // namespace thimble::detail

@@ -6,32 +6,51 @@
 
 #include "core/ops/elements.hpp"
 #include "core/ops/product_args.hpp"
-#include "core/simd/lanes.hpp"
 
 namespace thimble::detail {
 
-/// `term(at, r, sums)` adds row r's terms at sixteen columns to sums[0..n-1], each by one addition or
-/// mul_add; sums[i] then goes to outs[i].
+/// Rows are walked for so many native vectors of columns at once.
+template <class S>
+inline constexpr int kStripVecs = S::width <= 4 ? 1 : 4;
+
+/// The sums of vecs[0], vecs[1], ... , n each; see sum_columns.
+template <class S, int n, int vec_count, class At, class Term>
+THIMBLE_INLINE void sum_strip(const At (&vecs)[vec_count], std::int64_t rows,
+                              typename S::real* const (&outs)[n], const bool (&adds)[n], Term term) {
+  using Vec = typename S::Vec;
+  std::int64_t r = 0;
+  do {
+    Vec sums[vec_count][n];
+    for (auto& of_vec : sums) {
+      for (Vec& sum : of_vec) sum = Vec::broadcast(0);
+    }
+    const bool first = r == 0;
+    for (const std::int64_t end = r + kSumBlock < rows ? r + kSumBlock : rows; r < end; ++r) {
+      for (int v = 0; v < vec_count; ++v) term(vecs[v], r, sums[v]);
+    }
+    for (int i = 0; i < n; ++i) {
+      for (int v = 0; v < vec_count && outs[i] != nullptr; ++v) {
+        put_gradient<S>(vecs[v], outs[i], sums[v][i], adds[i] || !first);
+      }
+    }
+  } while (r < rows);
+}
+
+/// `term(at, r, sums)` adds row r's terms at the columns of a native vector to sums[0..n-1], each by one
+/// addition or mul_add; sums[i] then goes to outs[i], unless that is null.
 template <class S, int n, class Term>
 THIMBLE_INLINE void sum_columns(std::int64_t rows, int cols, typename S::real* const (&outs)[n],
                                 const bool (&adds)[n], const Worker& worker, Term term) {
-  const Range range = worker.share(cols, Lanes<S>::count);
-  const auto strip = [&](auto at) {
-    std::int64_t r = 0;
-    do {
-      Lanes<S> sums[n];
-      for (int i = 0; i < n; ++i) sums[i] = Lanes<S>::zero();
-      const bool first = r == 0;
-      for (const std::int64_t end = r + kSumBlock < rows ? r + kSumBlock : rows; r < end; ++r)
-        term(at, r, sums);
-      for (int i = 0; i < n; ++i) {
-        if (outs[i] != nullptr) put_gradient<S>(at, outs[i], sums[i], adds[i] || !first);
-      }
-    } while (r < rows);
-  };
+  constexpr int w = S::width;
+  const Range range = worker.share(cols, 16);
   std::int64_t c = range.begin;
-  for (; c + Lanes<S>::count <= range.end; c += Lanes<S>::count) strip(FullLanes<S>{c});
-  if (c < range.end) strip(TailLanes<S>{c, int(range.end - c)});
+  if constexpr (kStripVecs<S> == 4) {
+    for (; c + 4 * w <= range.end; c += 4 * w) {
+      sum_strip<S, n, 4>({FullVec<S>{c}, {c + w}, {c + 2 * w}, {c + 3 * w}}, rows, outs, adds, term);
+    }
+  }
+  for (; c + w <= range.end; c += w) sum_strip<S, n, 1>({FullVec<S>{c}}, rows, outs, adds, term);
+  if (c < range.end) sum_strip<S, n, 1>({TailVec<S>{c, int(range.end - c)}}, rows, outs, adds, term);
 }
 
 /// The same for the reference kernels: d = sum over rows of term(r), or d + it.

@@ -42,6 +42,18 @@ THIMBLE_INLINE Range element_share(const Call<Real>& call, int cols, const Worke
   return worker.share(call.rows * cols, 16);
 }
 
+/// Calls `body(row, t)` for this worker's rows of call; row = b * context + t.
+template <class Real, class Body>
+THIMBLE_INLINE void for_tokens(const Call<Real>& call, const Worker& worker, Body body) {
+  const Range rows = worker.share(call.rows);
+  // The only division: boards have none for 64 bits.
+  std::int32_t t = std::int32_t(rows.begin % call.extent.context);
+  for (std::int64_t row = rows.begin; row < rows.end; ++row) {
+    body(row, t);
+    t = t + 1 < call.extent.context ? t + 1 : 0;
+  }
+}
+
 /// d = g, or d = d + g where the gradient adds.
 template <class S, class At, class X>
 THIMBLE_INLINE void put_gradient(At at, typename S::real* d, X g, bool adds) {

@@ -38,7 +38,8 @@ struct Embedding {
     for (std::int64_t r = rows.begin; r < rows.end; ++r) {
       const auto* const from = call.in(1) + std::int64_t(call.ids(0)[r]) * d.out;
       auto* const to = call.out + r * d.out;
-      detail::for_elements<S>({0, d.out}, [=](auto at) { at.store(to, at.load(from)); });
+      detail::for_elements<S>({0, d.out},
+                              [=](auto at) THIMBLE_INLINE_LAMBDA { at.store(to, at.load(from)); });
     }
   }
 
@@ -49,13 +50,14 @@ struct Embedding {
       const auto zero = S::Vec::broadcast(0);
       for (std::int64_t v = 0; v < d.in; ++v) {
         auto* const to = call.d_in(1) + v * d.out;
-        detail::for_elements<S>(columns, [=](auto at) { at.store(to, zero); });
+        detail::for_elements<S>(columns, [=](auto at) THIMBLE_INLINE_LAMBDA { at.store(to, zero); });
       }
     }
     for (std::int64_t r = 0; r < call.rows; ++r) {
       const auto* const from = call.d_out + r * d.out;
       auto* const to = call.d_in(1) + std::int64_t(call.ids(0)[r]) * d.out;
-      detail::for_elements<S>(columns, [=](auto at) { at.store(to, at.load(to) + at.load(from)); });
+      detail::for_elements<S>(
+          columns, [=](auto at) THIMBLE_INLINE_LAMBDA { at.store(to, at.load(to) + at.load(from)); });
     }
   }
 };

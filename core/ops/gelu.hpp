@@ -1,12 +1,14 @@
 #pragma once
 /// GELU, element by element (Hendrycks and Gimpel, arXiv 1606.08415), in its two forms:
 ///   erf   y = x/2 (1 + erf(x / sqrt 2))
-///   tanh  y = x/2 (1 + tanh(u)),  u = x (a + b x^2),  a = sqrt(2 / pi),  b = 0.044715 a
+///   tanh  y = x/2 (1 + tanh(u)) = x s,  u = x (a + b x^2),  a = sqrt(2 / pi),  b = 0.044715 a
+/// with s = 1 / (1 + exp(-2u)), which costs less than tanh and does not cancel.
 ///
 /// Backward reads x and computes the function again; it overwrites or adds:
 ///   erf   dx = dy ((1 + erf(x / sqrt 2)) / 2 + x exp(-x^2 / 2) / sqrt(2 pi))
-///   tanh  dx = dy ((1 + t) / 2 + x/2 (1 - t)(1 + t)(a + 3 b x^2)),  t = tanh(u)
-/// Error: a few roundings of |x| (1 + function cancels where x is below -1). Aliasing: dx may be dy.
+///   tanh  dx = dy (s + 2 x s (1 - s) (a + 3 b x^2))
+/// Error: erf a few roundings of |x| (1 + erf cancels where x is below -1), tanh some 2 |u| roundings of |y|.
+/// Aliasing: dx may be dy.
 /// Dims: in = columns, option = the form.
 
 #include "core/ops/elements.hpp"
@@ -26,13 +28,14 @@ struct GeluOf {
   THIMBLE_INLINE static Vec constant(double c) { return Vec::broadcast(real(c)); }
 
   THIMBLE_INLINE static Vec value(Vec x, GeluKind kind) {
+    if (kind == GeluKind::tanh) return x / logistic_divisor(x, x * x);
     const Vec half = constant(0.5) * x;
-    return mul_add(half, kind == GeluKind::erf ? erf_of(x) : tanh_of(x, x * x), half);
+    return mul_add(half, erf_of(x), half);
   }
 
   THIMBLE_INLINE static Vec derivative(Vec x, GeluKind kind) {
-    const Vec half = constant(0.5);
     if (kind == GeluKind::erf) {
+      const Vec half = constant(0.5);
       const Vec density = constant(kInverseRootTwoPi) * exp(-(half * x) * x);
       return mul_add(x, density, mul_add(half, erf_of(x), half));
     }
@@ -40,9 +43,8 @@ struct GeluOf {
     // Beyond 16 the derivative is 0 or 1 in every digit, but the square may overflow. A NaN comes through.
     x = maximum(constant(-16), minimum(constant(16), x));
     const Vec square = x * x;
-    const Vec t = tanh_of(x, square);
-    const Vec slope = ((one - t) * (one + t)) * mul_add(constant(3 * kB), square, constant(kA));
-    return mul_add(half * x, slope, mul_add(half, t, half));
+    const Vec s = one / logistic_divisor(x, square);
+    return mul_add(x * mul_add(-s, s, s), mul_add(constant(6 * kB), square, constant(2 * kA)), s);
   }
 
  private:
@@ -52,8 +54,9 @@ struct GeluOf {
   static constexpr double kInverseRootTwo = 0.70710678118654752440;
 
   THIMBLE_INLINE static Vec erf_of(Vec x) { return thimble::erf(constant(kInverseRootTwo) * x); }
-  THIMBLE_INLINE static Vec tanh_of(Vec x, Vec square) {
-    return thimble::tanh(x * mul_add(constant(kB), square, constant(kA)));
+  /// 1 + exp(-2u)
+  THIMBLE_INLINE static Vec logistic_divisor(Vec x, Vec square) {
+    return constant(1) + exp(x * mul_add(constant(-2 * kB), square, constant(-2 * kA)));
   }
 };
 
@@ -65,7 +68,7 @@ struct Gelu {
   /// exp, erf and tanh count as one each.
   static constexpr Flops flops(const Value& v, const Extent& extent) {
     const std::int64_t n = v.shape.count(extent);
-    return GeluKind(v.dims.option) == GeluKind::erf ? Flops{5 * n, 12 * n} : Flops{8 * n, 19 * n};
+    return GeluKind(v.dims.option) == GeluKind::erf ? Flops{5 * n, 12 * n} : Flops{7 * n, 16 * n};
   }
 
   static void forward_ref(const Call<double>& call, Dims d) {
@@ -92,7 +95,7 @@ struct Gelu {
 
   template <class S, Dims d>
   static void forward(const Call<typename S::real>& call, const Worker& worker) {
-    detail::for_elements<S>(detail::element_share(call, d.in, worker), [=](auto at) {
+    detail::for_elements<S>(detail::element_share(call, d.in, worker), [=](auto at) THIMBLE_INLINE_LAMBDA {
       at.store(call.out, detail::GeluOf<typename S::Vec>::value(at.load(call.in(0)), GeluKind(d.option)));
     });
   }
@@ -100,7 +103,7 @@ struct Gelu {
   template <class S, Dims d>
   static void backward(const Call<typename S::real>& call, const Worker& worker) {
     if (call.d_in(0) == nullptr) return;
-    detail::for_elements<S>(detail::element_share(call, d.in, worker), [=](auto at) {
+    detail::for_elements<S>(detail::element_share(call, d.in, worker), [=](auto at) THIMBLE_INLINE_LAMBDA {
       const auto slope = detail::GeluOf<typename S::Vec>::derivative(at.load(call.in(0)), GeluKind(d.option));
       detail::put_gradient<S>(at, call.d_in(0), at.load(call.d_out) * slope, call.adds_to(0));
     });

@@ -43,14 +43,12 @@ struct History {
 
   template <class S, Dims d>
   static void forward(const Call<typename S::real>& call, const Worker& worker) {
-    const Range rows = worker.share(call.rows);
-    for (std::int64_t r = rows.begin; r < rows.end; ++r) {
-      const std::int64_t t = r % call.extent.context;
+    detail::for_tokens(call, worker, [&](std::int64_t row, std::int32_t t) THIMBLE_INLINE_LAMBDA {
       for (int age = 0; age < d.option; ++age) {
-        put_piece<S, d>(call.out + r * d.out, age, age > t ? nullptr : call.in(0) + (r - age) * d.in,
-                        {0, d.in});
+        const auto* const x = age > t ? nullptr : call.in(0) + (row - age) * d.in;
+        put_piece<S, d>(call.out + row * d.out, age, x, {0, d.in});
       }
-    }
+    });
   }
 
   /// Workers split columns: each reads only what it wrote itself.
@@ -59,7 +57,7 @@ struct History {
     const Range columns = worker.share(d.in, 16);
     const auto* const x = call.in(0);
     auto* const now = call.cache + std::int64_t(call.position) * d.in;
-    detail::for_elements<S>(columns, [=](auto at) { at.store(now, at.load(x)); });
+    detail::for_elements<S>(columns, [=](auto at) THIMBLE_INLINE_LAMBDA { at.store(now, at.load(x)); });
     for (int age = 0; age < d.option; ++age) {
       put_piece<S, d>(call.out, age, age > call.position ? nullptr : now - std::int64_t(age) * d.in, columns);
     }
@@ -68,19 +66,18 @@ struct History {
   template <class S, Dims d>
   static void backward(const Call<typename S::real>& call, const Worker& worker) {
     if (call.d_in(0) == nullptr) return;
-    const Range rows = worker.share(call.rows);
     const bool adds = call.adds_to(0);
-    for (std::int64_t r = rows.begin; r < rows.end; ++r) {
-      const std::int64_t left = call.extent.context - r % call.extent.context;
-      const int ages = left < d.option ? int(left) : d.option;
-      const auto* const newest = call.d_out + r * d.out + (d.option - 1) * d.in;
-      auto* const dx = call.d_in(0) + r * d.in;
-      detail::for_elements<S>({0, d.in}, [=](auto at) {
+    detail::for_tokens(call, worker, [&](std::int64_t row, std::int32_t t) THIMBLE_INLINE_LAMBDA {
+      const int left = call.extent.context - t;
+      const int ages = left < d.option ? left : d.option;
+      const auto* const newest = call.d_out + row * d.out + (d.option - 1) * d.in;
+      auto* const dx = call.d_in(0) + row * d.in;
+      detail::for_elements<S>({0, d.in}, [=](auto at) THIMBLE_INLINE_LAMBDA {
         auto sum = at.load(newest);
         for (std::int64_t age = 1; age < ages; ++age) sum = sum + at.load(newest + age * (d.out - d.in));
         detail::put_gradient<S>(at, dx, sum, adds);
       });
-    }
+    });
   }
 
  private:
@@ -91,9 +88,9 @@ struct History {
     auto* const to = out + (d.option - 1 - age) * d.in;
     if (x == nullptr) {
       const auto zero = S::Vec::broadcast(0);
-      detail::for_elements<S>(columns, [=](auto at) { at.store(to, zero); });
+      detail::for_elements<S>(columns, [=](auto at) THIMBLE_INLINE_LAMBDA { at.store(to, zero); });
     } else {
-      detail::for_elements<S>(columns, [=](auto at) { at.store(to, at.load(x)); });
+      detail::for_elements<S>(columns, [=](auto at) THIMBLE_INLINE_LAMBDA { at.store(to, at.load(x)); });
     }
   }
 };

@@ -11,6 +11,7 @@
 /// Dims: in = columns. Scalar: eps.
 
 #include "core/ops/column_sums.hpp"
+#include "core/simd/lanes.hpp"
 
 namespace thimble {
 
@@ -73,9 +74,11 @@ struct LayerNorm {
       const real variance = sum_of_squares<S>(x, d.in, mean) / real(d.in);
       const real rstd = real(1) / square_root(variance + real(call.scalar));
       const auto shift = Lanes<S>::broadcast(mean), scale = Lanes<S>::broadcast(rstd);
-      for_lanes<S>(d.in, [&](auto at) {
-        const auto n = (at.load(x) - shift) * scale;
-        at.store(call.out + r * d.in, mul_add(n, at.load(call.in(1)), at.load(call.in(2))));
+      real* const y = call.out + r * d.in;
+      const real* const gain = call.in(1);
+      const real* const bias = call.in(2);
+      for_lanes<S>(d.in, [=](auto at) THIMBLE_INLINE_LAMBDA {
+        at.store(y, mul_add((at.load(x) - shift) * scale, at.load(gain), at.load(bias)));
       });
       call.saved[2 * r] = mean;
       call.saved[2 * r + 1] = rstd;
@@ -90,10 +93,10 @@ struct LayerNorm {
       row_backward<S, d>(call, r);
     detail::sum_columns<S, 2>(
         call.rows, d.in, {call.d_in(1), call.d_in(2)}, {call.adds_to(1), call.adds_to(2)}, worker,
-        [=](auto at, std::int64_t r, Lanes<S>(&sums)[2]) {
+        [=](auto at, std::int64_t r, typename S::Vec(&sums)[2]) THIMBLE_INLINE_LAMBDA {
           const auto dy = at.load(call.d_out + r * d.in);
-          const auto centred = at.load(call.in(0) + r * d.in) - Lanes<S>::broadcast(call.saved[2 * r]);
-          sums[0] = mul_add(dy, centred * Lanes<S>::broadcast(call.saved[2 * r + 1]), sums[0]);
+          const auto centred = at.load(call.in(0) + r * d.in) - S::Vec::broadcast(call.saved[2 * r]);
+          sums[0] = mul_add(dy, centred * S::Vec::broadcast(call.saved[2 * r + 1]), sums[0]);
           sums[1] = sums[1] + dy;
         });
   }
@@ -104,7 +107,7 @@ struct LayerNorm {
                                                         typename S::real mean) {
     const auto shift = Lanes<S>::broadcast(mean);
     auto sum = Lanes<S>::zero();
-    for_lanes<S>(cols, [&](auto at) {
+    for_lanes<S>(cols, [&](auto at) THIMBLE_INLINE_LAMBDA {
       const auto centred = at.zero_others(at.load(x) - shift);
       sum = mul_add(centred, centred, sum);
     });
@@ -120,18 +123,19 @@ struct LayerNorm {
     const real* const gain = call.in(1);
     const L shift = L::broadcast(call.saved[2 * r]), scale = L::broadcast(call.saved[2 * r + 1]);
     L sum_g = L::zero(), sum_gn = L::zero();
-    for_lanes<S>(d.in, [&](auto at) {
+    for_lanes<S>(d.in, [&](auto at) THIMBLE_INLINE_LAMBDA {
       const L g = at.load(dy) * at.load(gain);
       sum_g = sum_g + g;
       sum_gn = mul_add(g, (at.load(x) - shift) * scale, sum_gn);
     });
-    const L mean_g = L::broadcast(sum_g.sum() / real(d.in)),
-            mean_gn = L::broadcast(sum_gn.sum() / real(d.in));
-    for_lanes<S>(d.in, [&](auto at) {
+    const L mean_g = L::broadcast(sum_g.sum() / real(d.in));
+    const L mean_gn = L::broadcast(sum_gn.sum() / real(d.in));
+    real* const dx = call.d_in(0) + r * d.in;
+    const bool adds = call.adds_to(0);
+    for_lanes<S>(d.in, [=](auto at) THIMBLE_INLINE_LAMBDA {
       const L g = at.load(dy) * at.load(gain);
       const L n = (at.load(x) - shift) * scale;
-      const L dx = scale * mul_add(-n, mean_gn, g - mean_g);
-      detail::put_gradient<S>(at, call.d_in(0) + r * d.in, dx, call.adds_to(0));
+      detail::put_gradient<S>(at, dx, scale * mul_add(-n, mean_gn, g - mean_g), adds);
     });
   }
 };

@@ -114,10 +114,10 @@ struct Linear {
                                                   worker);
     }
     if constexpr (d.option) {
-      detail::sum_columns<S, 1>(call.rows, d.out, {call.d_in(2)}, {call.adds_to(2)}, worker,
-                                [=](auto at, std::int64_t r, Lanes<S>(&sums)[1]) THIMBLE_INLINE_LAMBDA {
-                                  sums[0] = sums[0] + at.load(call.d_out + r * d.out);
-                                });
+      detail::sum_columns<S, 1>(
+          call.rows, d.out, {call.d_in(2)}, {call.adds_to(2)}, worker,
+          [=](auto at, std::int64_t r, typename S::Vec(&sums)[1])
+              THIMBLE_INLINE_LAMBDA { sums[0] = sums[0] + at.load(call.d_out + r * d.out); });
     }
   }
 

@@ -32,8 +32,9 @@ struct Multiply {
 
   template <class S, Dims d>
   static void forward(const Call<typename S::real>& call, const Worker& worker) {
-    detail::for_elements<S>(detail::element_share(call, d.in, worker),
-                            [=](auto at) { at.store(call.out, at.load(call.in(0)) * at.load(call.in(1))); });
+    detail::for_elements<S>(detail::element_share(call, d.in, worker), [=](auto at) THIMBLE_INLINE_LAMBDA {
+      at.store(call.out, at.load(call.in(0)) * at.load(call.in(1)));
+    });
   }
 
   template <class S, Dims d>
@@ -42,7 +43,7 @@ struct Multiply {
       typename S::real* const dx = call.d_in(k);
       if (dx == nullptr) continue;
       const typename S::real* const other = call.in(1 - k);
-      detail::for_elements<S>(detail::element_share(call, d.in, worker), [=](auto at) {
+      detail::for_elements<S>(detail::element_share(call, d.in, worker), [=](auto at) THIMBLE_INLINE_LAMBDA {
         detail::put_gradient<S>(at, dx, at.load(call.d_out) * at.load(other), call.adds_to(k));
       });
     }

@@ -39,8 +39,9 @@ struct Positional {
 
   template <class S, Dims d>
   static void forward(const Call<typename S::real>& call, const Worker& worker) {
-    const Range rows = worker.share(call.rows);
-    for (std::int64_t r = rows.begin; r < rows.end; ++r) add_row<S, d>(call, r, r % call.extent.context);
+    detail::for_tokens(call, worker, [&](std::int64_t row, std::int32_t t) THIMBLE_INLINE_LAMBDA {
+      add_row<S, d>(call, row, t);
+    });
   }
 
   template <class S, Dims d>
@@ -48,7 +49,6 @@ struct Positional {
     if (worker.index == 0) add_row<S, d>(call, 0, call.position);
   }
 
-  /// dtable comes first: where dx adds in dy's own storage, dy changes.
   template <class S, Dims d>
   static void backward(const Call<typename S::real>& call, const Worker& worker) {
     table_gradient<S, d>(call, worker);
@@ -56,17 +56,19 @@ struct Positional {
     auto* const dx = call.d_in(0);
     if (dx == nullptr || dx == dy) return;
     const bool adds = call.adds_to(0);
-    detail::for_elements<S>(detail::element_share(call, d.out, worker),
-                            [=](auto at) { detail::put_gradient<S>(at, dx, at.load(dy), adds); });
+    detail::for_elements<S>(detail::element_share(call, d.out, worker), [=](auto at) THIMBLE_INLINE_LAMBDA {
+      detail::put_gradient<S>(at, dx, at.load(dy), adds);
+    });
   }
 
  private:
   template <class S, Dims d>
-  THIMBLE_INLINE static void add_row(const Call<typename S::real>& call, std::int64_t row, std::int64_t t) {
+  THIMBLE_INLINE static void add_row(const Call<typename S::real>& call, std::int64_t row, std::int32_t t) {
     const auto* const x = call.in(0) + row * d.out;
-    const auto* const place = call.in(1) + t * d.out;
+    const auto* const place = call.in(1) + std::int64_t(t) * d.out;
     auto* const y = call.out + row * d.out;
-    detail::for_elements<S>({0, d.out}, [=](auto at) { at.store(y, at.load(x) + at.load(place)); });
+    detail::for_elements<S>({0, d.out},
+                            [=](auto at) THIMBLE_INLINE_LAMBDA { at.store(y, at.load(x) + at.load(place)); });
   }
 
   template <class S, Dims d>
@@ -79,7 +81,7 @@ struct Positional {
     const bool adds = call.adds_to(1);
     const Range all = worker.share(std::int64_t(d.in) * d.out, 16);
     const Range used{all.begin, all.end < context ? all.end : context};
-    detail::for_elements<S>(used, [=](auto at) {
+    detail::for_elements<S>(used, [=](auto at) THIMBLE_INLINE_LAMBDA {
       auto sum = at.load(dy);
       for (std::int64_t b = 1; b < batch; ++b) sum = sum + at.load(dy + b * context);
       detail::put_gradient<S>(at, d_table, sum, adds);
@@ -87,7 +89,7 @@ struct Positional {
     if (adds) return;
     const auto zero = S::Vec::broadcast(0);
     const Range rest{all.begin > context ? all.begin : context, all.end};
-    detail::for_elements<S>(rest, [=](auto at) { at.store(d_table, zero); });
+    detail::for_elements<S>(rest, [=](auto at) THIMBLE_INLINE_LAMBDA { at.store(d_table, zero); });
   }
 };
 

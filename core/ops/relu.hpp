@@ -29,7 +29,7 @@ struct Relu {
   template <class S, Dims d>
   static void forward(const Call<typename S::real>& call, const Worker& worker) {
     const auto zero = S::Vec::broadcast(0);
-    detail::for_elements<S>(detail::element_share(call, d.in, worker), [=](auto at) {
+    detail::for_elements<S>(detail::element_share(call, d.in, worker), [=](auto at) THIMBLE_INLINE_LAMBDA {
       at.store(call.out,
                maximum(zero, at.load(call.in(0))));  // a NaN is the second operand: it comes through
     });
@@ -39,7 +39,7 @@ struct Relu {
   static void backward(const Call<typename S::real>& call, const Worker& worker) {
     if (call.d_in(0) == nullptr) return;
     const auto zero = S::Vec::broadcast(0);
-    detail::for_elements<S>(detail::element_share(call, d.in, worker), [=](auto at) {
+    detail::for_elements<S>(detail::element_share(call, d.in, worker), [=](auto at) THIMBLE_INLINE_LAMBDA {
       const auto g = select(at.load(call.out) <= zero, zero, at.load(call.d_out));
       detail::put_gradient<S>(at, call.d_in(0), g, call.adds_to(0));
     });

@@ -10,6 +10,7 @@
 /// Dims: in = columns, option = 1 with a gain. Scalar: eps.
 
 #include "core/ops/column_sums.hpp"
+#include "core/simd/lanes.hpp"
 
 namespace thimble {
 
@@ -62,9 +63,10 @@ struct RmsNorm {
       const real* const x = call.in(0) + r * d.in;
       const real rrms = real(1) / square_root(row_dot<S>(x, x, d.in) / real(d.in) + real(call.scalar));
       const auto scale = Lanes<S>::broadcast(rrms);
-      for_lanes<S>(d.in, [&](auto at) {
-        const auto n = at.load(x) * scale;
-        at.store(call.out + r * d.in, with_gain<d>(at, n, call.in(1)));
+      real* const y = call.out + r * d.in;
+      const real* const gain = call.in(1);
+      for_lanes<S>(d.in, [=](auto at) THIMBLE_INLINE_LAMBDA {
+        at.store(y, with_gain<d>(at, at.load(x) * scale, gain));
       });
       call.saved[r] = rrms;
     }
@@ -77,12 +79,12 @@ struct RmsNorm {
     for (std::int64_t r = rows.begin; call.d_in(0) != nullptr && r < rows.end; ++r)
       row_backward<S, d>(call, r);
     if constexpr (d.option) {
-      detail::sum_columns<S, 1>(call.rows, d.in, {call.d_in(1)}, {call.adds_to(1)}, worker,
-                                [=](auto at, std::int64_t r, Lanes<S>(&sums)[1]) {
-                                  const auto n =
-                                      at.load(call.in(0) + r * d.in) * Lanes<S>::broadcast(call.saved[r]);
-                                  sums[0] = mul_add(at.load(call.d_out + r * d.in), n, sums[0]);
-                                });
+      detail::sum_columns<S, 1>(
+          call.rows, d.in, {call.d_in(1)}, {call.adds_to(1)}, worker,
+          [=](auto at, std::int64_t r, typename S::Vec(&sums)[1]) THIMBLE_INLINE_LAMBDA {
+            const auto n = at.load(call.in(0) + r * d.in) * S::Vec::broadcast(call.saved[r]);
+            sums[0] = mul_add(at.load(call.d_out + r * d.in), n, sums[0]);
+          });
     }
   }
 
@@ -104,14 +106,16 @@ struct RmsNorm {
     const real* const dy = call.d_out + r * d.in;
     const L scale = L::broadcast(call.saved[r]);
     L sum = L::zero();
-    for_lanes<S>(d.in, [&](auto at) {
-      sum = mul_add(with_gain<d>(at, at.load(dy), call.in(1)), at.load(x) * scale, sum);
+    const real* const gain = call.in(1);
+    for_lanes<S>(d.in, [&](auto at) THIMBLE_INLINE_LAMBDA {
+      sum = mul_add(with_gain<d>(at, at.load(dy), gain), at.load(x) * scale, sum);
     });
     const L mean = L::broadcast(sum.sum() / real(d.in));
-    for_lanes<S>(d.in, [&](auto at) {
+    real* const dx = call.d_in(0) + r * d.in;
+    const bool adds = call.adds_to(0);
+    for_lanes<S>(d.in, [=](auto at) THIMBLE_INLINE_LAMBDA {
       const L n = at.load(x) * scale;
-      const L dx = scale * mul_add(-n, mean, with_gain<d>(at, at.load(dy), call.in(1)));
-      detail::put_gradient<S>(at, call.d_in(0) + r * d.in, dx, call.adds_to(0));
+      detail::put_gradient<S>(at, dx, scale * mul_add(-n, mean, with_gain<d>(at, at.load(dy), gain)), adds);
     });
   }
 };

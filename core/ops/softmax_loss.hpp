@@ -20,21 +20,22 @@ struct SoftmaxLoss {
   static real loss(const real* logits, std::ptrdiff_t n, std::int32_t target) {
     if (target == kIgnoredTarget) return 0;
     const real top = largest(logits, n);
-    const real sum = sum_of_exp(logits, n, top, [](auto, auto) {});
+    const real sum = sum_of_exp(logits, n, top, [](auto, auto) THIMBLE_INLINE_LAMBDA {});
     return logarithm(sum) + (top - logits[target]);
   }
 
   /// The loss; the gradient goes to `d_logits`, which may be `logits`. One exponential per logit.
   static real loss_and_gradient(const real* logits, std::ptrdiff_t n, std::int32_t target, real* d_logits) {
     if (target == kIgnoredTarget) {
-      for_lanes<S>(n, [&](auto at) { at.store(d_logits, Lanes<S>::zero()); });
+      for_lanes<S>(n, [&](auto at) THIMBLE_INLINE_LAMBDA { at.store(d_logits, Lanes<S>::zero()); });
       return 0;
     }
     const real wanted = logits[target];
     const real top = largest(logits, n);
-    const real sum = sum_of_exp(logits, n, top, [&](auto at, auto e) { at.store(d_logits, e); });
+    const real sum =
+        sum_of_exp(logits, n, top, [&](auto at, auto e) THIMBLE_INLINE_LAMBDA { at.store(d_logits, e); });
     const auto scale = Lanes<S>::broadcast(1 / sum);
-    for_lanes<S>(n, [&](auto at) { at.store(d_logits, at.load(d_logits) * scale); });
+    for_lanes<S>(n, [&](auto at) THIMBLE_INLINE_LAMBDA { at.store(d_logits, at.load(d_logits) * scale); });
     d_logits[target] -= 1;
     return logarithm(sum) + (top - wanted);
   }
@@ -45,11 +46,12 @@ struct SoftmaxLoss {
                                       real* d_logits) {
     if (target == kIgnoredTarget) return 0;
     const real top = largest(logits, n);
-    const real sum = sum_of_exp(logits, n, top, [](auto, auto) {});
+    const real sum = sum_of_exp(logits, n, top, [](auto, auto) THIMBLE_INLINE_LAMBDA {});
     const auto scale = Lanes<S>::broadcast(1 / sum);
     const auto shift = Lanes<S>::broadcast(top);
-    for_lanes<S>(
-        n, [&](auto at) { at.store(d_logits, at.load(d_logits) + exp(at.load(logits) - shift) * scale); });
+    for_lanes<S>(n, [&](auto at) THIMBLE_INLINE_LAMBDA {
+      at.store(d_logits, at.load(d_logits) + exp(at.load(logits) - shift) * scale);
+    });
     d_logits[target] -= 1;
     return logarithm(sum) + (top - logits[target]);
   }
@@ -75,7 +77,7 @@ struct SoftmaxLoss {
   static real sum_of_exp(const real* x, std::ptrdiff_t n, real top, Use use) {
     const auto shift = Lanes<S>::broadcast(top);
     auto sum = Lanes<S>::zero();
-    for_lanes<S>(n, [&](auto at) {
+    for_lanes<S>(n, [&](auto at) THIMBLE_INLINE_LAMBDA {
       const auto e = exp(at.load(x) - shift);
       use(at, e);
       sum = sum + at.zero_others(e);

@@ -44,7 +44,9 @@ struct Sum {
     if (call.d_in(0) == nullptr) return;
     const auto dy = S::Vec::broadcast(call.d_out[0]);
     detail::for_elements<S>(worker.share(rows(d, call.extent) * d.in, 16),
-                            [=](auto at) { detail::put_gradient<S>(at, call.d_in(0), dy, call.adds_to(0)); });
+                            [=](auto at) THIMBLE_INLINE_LAMBDA {
+                              detail::put_gradient<S>(at, call.d_in(0), dy, call.adds_to(0));
+                            });
   }
 
  private:

@@ -34,15 +34,16 @@ struct Tanh {
 
   template <class S, Dims d>
   static void forward(const Call<typename S::real>& call, const Worker& worker) {
-    detail::for_elements<S>(detail::element_share(call, d.in, worker),
-                            [=](auto at) { at.store(call.out, thimble::tanh(at.load(call.in(0)))); });
+    detail::for_elements<S>(detail::element_share(call, d.in, worker), [=](auto at) THIMBLE_INLINE_LAMBDA {
+      at.store(call.out, thimble::tanh(at.load(call.in(0))));
+    });
   }
 
   template <class S, Dims d>
   static void backward(const Call<typename S::real>& call, const Worker& worker) {
     if (call.d_in(0) == nullptr) return;
     const auto one = S::Vec::broadcast(1);
-    detail::for_elements<S>(detail::element_share(call, d.in, worker), [=](auto at) {
+    detail::for_elements<S>(detail::element_share(call, d.in, worker), [=](auto at) THIMBLE_INLINE_LAMBDA {
       const auto y = at.load(call.out);
       const auto g = at.load(call.d_out) * ((one - y) * (one + y));
       detail::put_gradient<S>(at, call.d_in(0), g, call.adds_to(0));

@@ -153,7 +153,7 @@ void adamw_update(typename S::real* weight, const typename S::real* gradient, ty
   const Vec root_scale = Vec::broadcast(step.root_scale), epsilon = Vec::broadcast(step.epsilon);
   const Vec keep = Vec::broadcast(step.keep), weight_floor = Vec::broadcast(step.weight_floor);
   const Vec floor = Vec::broadcast(real(kMomentFloor));
-  detail::for_elements<S>(worker.share(count, 16), [&](auto at) {
+  detail::for_elements<S>(worker.share(count, 16), [&](auto at) THIMBLE_INLINE_LAMBDA {
     const Vec g = at.load(gradient) * scale;
     const Vec m = detail::floored(mul_add(beta1, at.load(first_moment), rest1 * g), floor);
     const Vec v = detail::floored(mul_add(beta2, at.load(second_moment), rest2 * (g * g)), floor);
@@ -174,7 +174,7 @@ void sgd_update(typename S::real* weight, const typename S::real* gradient, type
   const Vec scale = Vec::broadcast(step.gradient_scale), rate = Vec::broadcast(-step.rate);
   const Vec mu = Vec::broadcast(step.momentum), decay = Vec::broadcast(step.decay);
   const Vec floor = Vec::broadcast(real(kMomentFloor)), weight_floor = Vec::broadcast(step.weight_floor);
-  detail::for_elements<S>(worker.share(count, 16), [&](auto at) {
+  detail::for_elements<S>(worker.share(count, 16), [&](auto at) THIMBLE_INLINE_LAMBDA {
     const Vec w = at.load(weight);
     Vec b = mul_add(decay, w, at.load(gradient) * scale);
     if (momentum != nullptr) {

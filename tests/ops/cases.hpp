@@ -21,6 +21,6 @@ using AllCases = JoinedCases<
 #if __has_include("tests/ops/head_cases.hpp")
     HeadCases,
 #endif
-    ElementwiseCases, LinearCases, NormCases, TokenCases>;
+    ElementwiseCases, AllLinearCases, NormCases, TokenCases>;
 
 }  // namespace thimble_test

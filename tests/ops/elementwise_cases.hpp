@@ -78,10 +78,11 @@ struct ReluCase {
 template <int C, thimble::GeluKind kKind>
 struct GeluCase {
   using Op = thimble::Gelu;
-  /// 1 + tanh or erf is off by four roundoffs, and by six more that came to its argument u (where its slope
-  /// times |u| is at most 1/2); y has |x| / 2 of that, below 3 where 1 + tanh has not vanished. The
-  /// derivative has x slope in its second term: at most 2 of the argument's error and of exp's, and a dozen
-  /// roundings.
+  /// erf: 1 + erf is off by four roundoffs, and by six more that came to its argument (where its slope times
+  /// the argument is at most 1/2); y has |x| / 2 of that, below 3 where 1 + erf has not vanished. tanh: the
+  /// argument 2u of exp has five roundings, and 2 |u| |y| of each comes through, below 1/2 of min(|x|, 1).
+  /// The derivative has x slope in its second term: at most 2 of the argument's error and of exp's, and a
+  /// dozen roundings.
   static constexpr Tolerance tolerance = {.forward = 24, .backward = 48, .of = Tolerance::Of::pointwise};
   static constexpr void build(TapeBuilder& t) { thimble::gelu(t, "y", test_input<C>(t), kKind); }
 };

@@ -30,6 +30,18 @@ TEST(Linear, DecodingGivesTheBitsOfForward) {
   check_decode<LinearCase<300, 15>>();
 }
 
+TEST(Linear, WorkersDoNotPackOverEachOther) {
+  const Problem p = problem_of<PackedLinearCase>();
+  CHECK(p.scratch_bytes(p.value(), StepKind::backward, {.extent = p.most, .workers = 3}) > 0);
+  for (const auto& i : implementations_of<float>(p)) {
+    if (std::string(i.name).starts_with("plain")) continue;  // packs nothing
+    const auto alone = thimble_test::run(p, i.kernels);
+    for (int repeat = 0; repeat < 10; ++repeat) {
+      detail::expect_same(i.name, thimble_test::run(p, i.kernels, {.workers = 3}), alone);
+    }
+  }
+}
+
 TEST(Linear, ANaNSpoilsWhatReadsItAndNothingElse) {
   Problem p = problem_of<LinearCase<16, 35>>();
   p.values[0][16 + 5] = std::numeric_limits<double>::quiet_NaN();
