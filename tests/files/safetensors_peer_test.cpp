@@ -48,7 +48,7 @@ TEST(SafetensorsPeer, NumpyReadsWhatWeWriteAndWeReadWhatItWrites) {
   writer.append("d", d);
   writer.commit();
 
-  const auto script = std::filesystem::path(__FILE__).parent_path() / "safetensors_peer.py";
+  const auto script = std::filesystem::path(THIMBLE_SOURCE_DIR) / "tests/files/safetensors_peer.py";
   CHECK_TRUE(run(python + " '" + script.string() + "' '" + in.string() + "' '" + out.string() + "'"));
   const SafetensorsFile file(out);
   STRCMP_EQUAL("\xc3\xa9 seen", file.metadata().at("note").c_str());
