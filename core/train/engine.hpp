@@ -40,6 +40,18 @@ struct UpdateResult {
   bool clipped = false;
 };
 
+/// What an engine knows beside its tensors: with them, all that it takes to go on.
+struct EngineState {
+  std::int64_t step = 0;  ///< optimizer steps taken
+  BetaPowers powers;
+  /// The window under way; its gradients stand in the arena where micro_batches > 0.
+  struct Window {
+    double loss_sum = 0;
+    std::int64_t valid = 0;
+    std::int32_t micro_batches = 0;
+  } window;
+};
+
 template <class real>
 class Engine {
  public:
@@ -70,8 +82,7 @@ class Engine {
         fill_zero(p.second_moment, p.count, w);
       }
     });
-    progress_ = {};
-    begin_window();
+    state_ = {};
   }
 
   /// Forward and backward of one micro-batch; its gradient adds to the window's.
@@ -91,9 +102,9 @@ class Engine {
       }
       run_steps(p, p.backward_begin, p.count, run, w);
     });
-    window_.loss_sum += sum_result(p, extent);
-    window_.valid += count_valid(targets);
-    ++window_.micro_batches;
+    state_.window.loss_sum += sum_result(p, extent);
+    state_.window.valid += count_valid(targets);
+    ++state_.window.micro_batches;
     return Status::ok;
   }
 
@@ -101,12 +112,12 @@ class Engine {
   /// A loss or gradient that is not finite leaves weights, moments and step as they were.
   UpdateResult update(const TrainOptions& options) {
     UpdateResult r;
-    r.valid = window_.valid;
+    r.valid = state_.window.valid;
     r.loss = mean_loss();
-    r.learning_rate = learning_rate(options.schedule, progress_.step);
+    r.learning_rate = learning_rate(options.schedule, state_.step);
     const bool finite_loss = r.loss - r.loss == 0;
     if (!finite_loss) r.status = Status::non_finite_loss;
-    if (finite_loss && window_.micro_batches > 0) apply_update(options, r);
+    if (finite_loss && state_.window.micro_batches > 0) apply_update(options, r);
     begin_window();
     return r;
   }
@@ -145,9 +156,9 @@ class Engine {
   }
 
   const ModelLayout<real>& layout() const { return layout_; }
-  std::int64_t step() const { return progress_.step; }
-  std::int64_t valid_in_window() const { return window_.valid; }
-  double mean_loss() const { return window_.valid > 0 ? window_.loss_sum / double(window_.valid) : 0; }
+  std::int64_t step() const { return state_.step; }
+  std::int64_t valid_in_window() const { return state_.window.valid; }
+  double mean_loss() const { return state_.window.valid > 0 ? state_.window.loss_sum / double(state_.window.valid) : 0; }
   void set_observer(const StepObserver<real>* o) { observer_ = o; }
 
   /// A parameter's weight, gradient (of the window's summed loss), and moments.
@@ -161,27 +172,21 @@ class Engine {
   const real* result() const { return at(layout_.train.result); }
   const real* evaluated_result() const { return at(layout_.evaluate.result); }
 
+  /// What it takes to go on, beside weights, moments and the window's gradients.
+  const EngineState& state() const { return state_; }
+  void restore(const EngineState& state) { state_ = state; }
+
   /// The numbers at a place of the arena.
   real* at(ArenaPlace p) const { return run_state({}).at(p); }
 
   /// Forgets the gradient that has been gathered since the last update.
-  void begin_window() { window_ = {}; }
+  void begin_window() { state_.window = {}; }
 
  private:
-  struct Progress {
-    std::int64_t step = 0;
-    BetaPowers powers;
-  };
-  struct Window {
-    double loss_sum = 0;
-    std::int64_t valid = 0;
-    std::int32_t micro_batches = 0;
-  };
-
   std::int32_t* ids(ArenaPlace p) const { return run_state({}).template at<std::int32_t>(p); }
 
   RunState<real> run_state(const Extent& extent) const {
-    return {arena_, extent, 0, window_.micro_batches > 0, observer_};
+    return {arena_, extent, 0, state_.window.micro_batches > 0, observer_};
   }
 
   /// In debug builds nothing that an earlier pass left behind can be read unnoticed: all bits set make a NaN.
@@ -254,17 +259,17 @@ class Engine {
     }
     const double clip = clip_scale(r.gradient_norm, o.clip);
     r.clipped = clip < 1;
-    progress_.powers = progress_.powers.next(o);
+    state_.powers = state_.powers.next(o);
     team_.each([&](const Worker& w) {
       for (const ParameterSlots& p : layout_.parameters) update_tensor(p, o, r.learning_rate, clip * mean, w);
     });
-    ++progress_.step;
+    ++state_.step;
   }
 
   void update_tensor(const ParameterSlots& p, const OptimizerOptions& o, double rate, double scale,
                      const Worker& w) {
     if (o.kind == OptimizerKind::adamw) {
-      const AdamWStep<real> step(o, rate, progress_.powers, scale, p.decays);
+      const AdamWStep<real> step(o, rate, state_.powers, scale, p.decays);
       layout_.update.adamw(at(p.weight), at(p.gradient), at(p.first_moment), at(p.second_moment), p.count, step,
                            w);
     } else {
@@ -277,8 +282,7 @@ class Engine {
   std::byte* arena_;
   Team team_;
   const StepObserver<real>* observer_ = nullptr;
-  Progress progress_;
-  Window window_;
+  EngineState state_;
 };
 
 }  // namespace thimble

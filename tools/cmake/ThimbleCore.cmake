@@ -7,8 +7,8 @@ target_include_directories(thimble_core INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/thimble>)
 target_compile_options(thimble_core INTERFACE
   -ffp-contract=off -fno-math-errno
-  $<$<CXX_COMPILER_ID:GNU>:-fconstexpr-ops-limit=4000000000;-fconstexpr-loop-limit=100000000>
-  $<$<CXX_COMPILER_ID:Clang>:-fconstexpr-steps=2000000000>)
+  $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fconstexpr-ops-limit=4000000000;-fconstexpr-loop-limit=100000000>
+  $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-fconstexpr-steps=2000000000>)
 
 # The flags of each kernel set, and the sets that this compiler can build.
 set(THIMBLE_FLAGS_plain "")

@@ -1,9 +1,14 @@
-# What find_package(thimble) brings: thimble::core (headers, models) and thimble::host (threads, arena).
+# What find_package(thimble) brings: thimble::core (headers, models), thimble::checkpoint and thimble::host (threads,
+# arena).
 include(CMakePackageConfigHelpers)
 
-install(TARGETS thimble_core thimble_host EXPORT thimbleTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS thimble_core thimble_checkpoint thimble_host EXPORT thimbleTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/core ${PROJECT_SOURCE_DIR}/models ${PROJECT_SOURCE_DIR}/ports
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/thimble FILES_MATCHING PATTERN "*.hpp")
+install(FILES ${THIMBLE_GENERATED}/core/checkpoint/checkpoint.pb.h
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/thimble/core/checkpoint)
+install(FILES core/checkpoint/checkpoint.proto core/checkpoint/checkpoint.options
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/thimble/core/checkpoint)
 if(TARGET thimble)
   install(TARGETS thimble RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
