@@ -5,6 +5,9 @@
 #include <iomanip>
 #include <iostream>
 
+#include "tools/checkpoint/checkpoint_folder.hpp"
+#include "tools/checkpoint/fault_error.hpp"
+#include "tools/checkpoint/session_checkpoint.hpp"
 #include "tools/command/common.hpp"
 #include "tools/files/atomic_file.hpp"
 #include "tools/files/json_lines.hpp"
@@ -26,6 +29,9 @@ struct Flags {
   std::string weights;
   std::string save;
   std::string log;
+  std::string checkpoint;
+  std::int64_t every = 0;
+  bool resume = false;
   std::int64_t steps = 0;
   int accumulate = 1;
   std::int64_t evaluate_every = 0;
@@ -37,10 +43,10 @@ struct Flags {
 
 std::atomic<bool> interrupted{false};
 
-/// The first Ctrl-C ends the run after the current step; a second one ends the program.
-void on_interrupt(int) {
+/// The first Ctrl-C or SIGTERM ends the run after the current micro-batch; a second one ends the program.
+void on_interrupt(int signal) {
   interrupted = true;
-  std::signal(SIGINT, SIG_DFL);
+  std::signal(signal, SIG_DFL);
 }
 
 constexpr int kInterruptedStatus = 130;
@@ -99,6 +105,39 @@ Json evaluation_json(const EvaluationRecord& e, bool bytes) {
   return j;
 }
 
+/// A resumed run must be the one that was begun: every difference would show in the bits.
+void require_same_run(const TrainingState& asked, const TrainingState& found, const std::string& file) {
+  const auto require = [&](const char* flag, auto now, auto then) {
+    if (now == then) return;
+    std::ostringstream text;
+    text << "the run was begun with " << then << ", and is asked to go on with " << now;
+    throw Error(std::string(flag) + " and " + file, text.str(), "give the flags of the first start");
+  };
+  const OptimizerOptions &a = asked.options.optimizer, &f = found.options.optimizer;
+  require("--seed", asked.seed, found.seed);
+  require("--accumulate", asked.accumulate, found.accumulate);
+  require("--optimizer", int(a.kind), int(f.kind));
+  require("--betas", a.beta1, f.beta1);
+  require("--betas", a.beta2, f.beta2);
+  require("--eps", a.epsilon, f.epsilon);
+  require("--weight-decay", a.weight_decay, f.weight_decay);
+  require("--momentum", a.momentum, f.momentum);
+  require("--clip", a.clip, f.clip);
+  const Schedule &s = asked.options.schedule, &t = found.options.schedule;
+  require("--schedule", int(s.kind), int(t.kind));
+  require("--lr", s.peak, t.peak);
+  require("--warmup", s.warmup_steps, t.warmup_steps);
+  if (s.kind != ScheduleKind::constant) {
+    require("--min-lr", s.floor, t.floor);
+    require("--steps", s.total_steps, t.total_steps);
+    require("--decay-steps", s.decay_steps, t.decay_steps);
+  }
+  if (asked.data_hash != found.data_hash) {
+    throw Error(file, "the run was begun with other data, another batch or another context",
+                "give the data and --batch, --context, --held-out of the first start");
+  }
+}
+
 template <class real>
 class TrainCommand {
  public:
@@ -112,15 +151,24 @@ class TrainCommand {
               flags.evaluate_every > 0 ? flags.evaluate_every : std::max<std::int64_t>(1, steps_ / 10)},
         session_(model_, options()) {
     session_.engine().initialise(flags.common.seed);
+    state_ = first_state(session_, options().profile, plan_.options, flags.common.seed);
+    state_.accumulate = flags.accumulate;
+    state_.data_hash = data_->fingerprint();
     if (!flags.weights.empty()) load_weights(session_, flags.weights);
+    if (!flags.checkpoint.empty()) open_folder();
     check_writable(flags.save);
     if (!flags.log.empty()) log_.emplace(flags.log);
   }
 
   int run() {
     std::signal(SIGINT, on_interrupt);
+    std::signal(SIGTERM, on_interrupt);
     Progress progress(plan_.steps, flags_.common.json ? Progress::Style::quiet : Progress::Style::automatic);
     TrainHooks hooks;
+    hooks.micro_batch = [&](const TrainPosition& p) {
+      const std::uint64_t every = std::uint64_t(flags_.every) * std::uint64_t(flags_.accumulate);
+      if (folder_ && every > 0 && p.data_cursor % every == 0) save_position();
+    };
     hooks.step = [&](const StepRecord& r) {
       progress.update(r.step + 1, r.result.loss, double(r.tokens) / r.seconds);
       if (log_) log_->write(step_json(r));
@@ -133,12 +181,13 @@ class TrainCommand {
     };
     TrainSummary summary;
     try {
-      summary = train(session_, *data_, plan_, hooks, interrupted);
+      summary = train(session_, *data_, plan_, position_, hooks, interrupted);
     } catch (const Error&) {
       save();
       throw;
     }
     progress.finish();
+    if (folder_) save_position();
     save();
     const Json result = result_json(summary);
     if (log_) log_->write(result);
@@ -168,6 +217,47 @@ class TrainCommand {
     o.recompute = recompute_choice(flags_.layout.recompute);
     o.moments = plan_.options.optimizer.moments();
     return o;
+  }
+
+  /// The folder of the run's checkpoints; with --resume, the newest whole one is loaded.
+  void open_folder() {
+    folder_.emplace(flags_.checkpoint);
+    const auto files = folder_->files();
+    if (files.empty()) return;
+    if (!flags_.resume) {
+      throw Error("--checkpoint", flags_.checkpoint + " holds the checkpoints of an earlier run",
+                  "go on with it by --resume, or give another folder");
+    }
+    for (const auto& file : files) {
+      try {
+        resume_from(file);
+        return;
+      } catch (const DamagedCheckpoint& e) {
+        std::cerr << "thimble: " << e.what() << "\n";
+      }
+    }
+    throw Error(flags_.checkpoint, "no checkpoint in it is whole", "the messages above name what is wrong with each");
+  }
+
+  void resume_from(const std::filesystem::path& file) {
+    TrainingState loaded = state_;
+    load_checkpoint(session_, loaded, file);
+    require_same_run(state_, loaded, file.string());
+    state_ = loaded;
+    position_ = {loaded.data_cursor, std::int64_t(loaded.tokens), loaded.running_loss};
+    resumed_at_ = loaded.engine.step;
+    if (flags_.common.json) return;
+    std::cout << "resumed from " << file.string() << " after " << *resumed_at_ << " steps\n";
+  }
+
+  void save_position() {
+    if (position_.data_cursor == saved_cursor_) return;
+    state_.data_cursor = position_.data_cursor;
+    state_.tokens = std::uint64_t(position_.tokens);
+    state_.running_loss = position_.running_loss;
+    save_checkpoint(session_, state_, data_->metadata(), folder_->next());
+    folder_->remove_old();
+    saved_cursor_ = position_.data_cursor;
   }
 
   static std::string number(double x) {
@@ -206,6 +296,8 @@ class TrainCommand {
     j.erase("step");
     for (const auto& [name, value] : data_->facts()) j[name] = value;
     if (!flags_.save.empty()) j["saved"] = flags_.save;
+    if (folder_) j["checkpoint"] = folder_->files().front().string();
+    if (resumed_at_) j["resumed_at_step"] = *resumed_at_;
     j["losses"] = s.losses;
     j["gradient_norms"] = s.gradient_norms;
     j["learning_rates"] = s.learning_rates;
@@ -227,6 +319,7 @@ class TrainCommand {
     }
     std::cout << "digest of the weights " << result["digest"].template get<std::string>() << "\n";
     if (!flags_.save.empty()) std::cout << "weights saved to " << flags_.save << "\n";
+    if (folder_) std::cout << "checkpoint " << folder_->files().front().string() << "\n";
   }
 
   const Flags& flags_;
@@ -236,6 +329,11 @@ class TrainCommand {
   TrainPlan plan_;
   Session<real> session_;
   std::optional<JsonLinesWriter> log_;
+  std::optional<CheckpointFolder> folder_;
+  TrainingState state_;
+  TrainPosition position_;
+  std::optional<std::int64_t> resumed_at_;
+  std::uint64_t saved_cursor_ = ~std::uint64_t(0);
 };
 
 }  // namespace
@@ -284,10 +382,21 @@ void add_train_command(CLI::App& app) {
   const char* const kFiles = "Files";
   c->add_option("--weights", f.weights, "Start from these weights (safetensors)")->group(kFiles);
   c->add_option("--save", f.save, "Write the weights here at the end, or when interrupted (safetensors)")->group(kFiles);
+  c->add_option("--checkpoint", f.checkpoint,
+                "Keep the run's checkpoints in this folder: at the end, when interrupted, and as --every says")
+      ->group(kFiles);
+  c->add_option("--every", f.every, "Steps between checkpoints; 0: only at the end")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str()
+      ->group(kFiles);
+  c->add_flag("--resume", f.resume, "Go on from the newest whole checkpoint, if there is one")->group(kFiles);
   c->add_option("--log", f.log, "Append a JSON line for every step and evaluation")->group(kFiles);
   f.layout.add_to(*c);
   f.common.add_to(*c);
   c->callback([flags] {
+    if (flags->checkpoint.empty() && (flags->resume || flags->every > 0)) {
+      throw Error(flags->resume ? "--resume" : "--every", "needs the folder of the checkpoints", "add --checkpoint DIR");
+    }
     const int status = with_real(flags->common, [&]<class real>() { return TrainCommand<real>(*flags).run(); });
     if (status != 0) throw CLI::RuntimeError(status);
   });

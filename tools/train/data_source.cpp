@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/digest.hpp"
 #include "core/base/philox.hpp"
 #include "tools/data/corpus.hpp"
 #include "tools/data/csv.hpp"
@@ -19,6 +20,25 @@ CounterGenerator generator(std::uint64_t seed, Stream stream) {
   return [seed, stream](std::uint64_t counter) { return philox(seed, counter, std::uint64_t(stream))[0]; };
 }
 
+/// Adds what a batch depends on, number by number.
+class Fingerprint {
+ public:
+  Fingerprint& add(std::uint64_t x) {
+    digest_.add(std::uint32_t(x));
+    digest_.add(std::uint32_t(x >> 32));
+    return *this;
+  }
+  Fingerprint& add(const Extent& e) { return add(std::uint64_t(e.batch)).add(std::uint64_t(e.context)); }
+  Fingerprint& add(std::span<const std::int32_t> ids) {
+    for (const std::int32_t id : ids) digest_.add(std::uint32_t(id));
+    return add(ids.size());
+  }
+  std::uint64_t value() const { return digest_.value(); }
+
+ private:
+  Digest digest_;
+};
+
 /// Random windows of one long sequence.
 class CorpusSource : public DataSource {
  public:
@@ -28,6 +48,7 @@ class CorpusSource : public DataSource {
         metadata_(std::move(metadata)),
         bytes_(bytes),
         extent_(extent),
+        seed_(seed),
         draw_(generator(seed, Stream::data)) {}
 
   TokenBatch batch(std::uint64_t index) override {
@@ -59,6 +80,9 @@ class CorpusSource : public DataSource {
             {"unigram_entropy", corpus_.unigram_entropy()},
             {"held_out_unigram_loss", corpus_.held_out_unigram_loss()}};
   }
+  std::uint64_t fingerprint() override {
+    return Fingerprint().add(corpus_.ids()).add(corpus_.held_out().size()).add(extent_).add(seed_).value();
+  }
   bool tokens_are_bytes() const override { return bytes_; }
 
  private:
@@ -72,6 +96,7 @@ class CorpusSource : public DataSource {
   std::map<std::string, std::string> metadata_;
   bool bytes_;
   Extent extent_;
+  std::uint64_t seed_;
   CounterGenerator draw_;
 };
 
@@ -105,6 +130,11 @@ class DocumentSource : public DataSource {
   std::map<std::string, double> facts() const override {
     return {{"documents", double(documents_.count())}, {"documents_cut", double(documents_.cut_count())}};
   }
+  std::uint64_t fingerprint() override {
+    Fingerprint f;
+    for (std::size_t i = 0; i < documents_.count(); ++i) f.add(documents_.tokens(order_.at(i)));
+    return f.add(extent_).value();
+  }
 
  private:
   Documents documents_;
@@ -121,6 +151,7 @@ class TokenListSource : public DataSource {
     return {std::int32_t(list_.row_count), std::int32_t(list_.window_length - 1)};
   }
   std::optional<std::uint64_t> batch_count() const override { return list_.step_count; }
+  std::uint64_t fingerprint() override { return Fingerprint().add(list_.ids).add(extent()).value(); }
 
  private:
   TokenList list_;

@@ -29,6 +29,8 @@ class DataSource {
   virtual std::map<std::string, std::string> metadata() const { return {}; }
   /// Facts for the log and the last lines ("unigram_entropy": nats a token).
   virtual std::map<std::string, double> facts() const { return {}; }
+  /// A hash of all ids and of how they are cut into batches: equal where every batch is.
+  virtual std::uint64_t fingerprint() = 0;
   /// Is a token a byte of text, so that loss / ln 2 is bits per byte?
   virtual bool tokens_are_bytes() const { return false; }
 };

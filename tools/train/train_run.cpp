@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "core/checkpoint/training_state.hpp"
 #include "tools/files/error.hpp"
 
 namespace thimble {
@@ -73,26 +74,34 @@ std::string first_non_finite_value(Session<real>& session, const TokenBatch& bat
 }
 
 template <class real>
-TrainSummary train(Session<real>& session, DataSource& data, const TrainPlan& plan, const TrainHooks& hooks,
-                   const std::atomic<bool>& stop) {
+TrainSummary train(Session<real>& session, DataSource& data, const TrainPlan& plan, TrainPosition& position,
+                   const TrainHooks& hooks, const std::atomic<bool>& stop) {
   Engine<real>& engine = session.engine();
   TrainSummary summary;
   const Stopwatch watch;
   int rejected_in_a_row = 0;
-  for (std::int64_t step = 0; step < plan.steps && !stop; ++step) {
-    TokenBatch batch;
-    for (int a = 0; a < plan.accumulate; ++a) {
-      batch = data.batch(std::uint64_t(step * plan.accumulate + a));
-      require_ok(engine.accumulate(batch.tokens, batch.targets, batch.extent), "training data");
-      summary.tokens += batch.extent.tokens();
+  const std::uint64_t a_step = std::uint64_t(plan.accumulate);
+  const std::uint64_t end = std::uint64_t(plan.steps) * a_step;
+  while (position.data_cursor < end && !stop) {
+    const TokenBatch batch = data.batch(position.data_cursor);
+    require_ok(engine.accumulate(batch.tokens, batch.targets, batch.extent), "training data");
+    ++position.data_cursor;
+    position.tokens += batch.extent.tokens();
+    summary.tokens += batch.extent.tokens();
+    if (position.data_cursor % a_step != 0) {
+      if (hooks.micro_batch) hooks.micro_batch(position);
+      continue;
     }
+    const std::int64_t step = std::int64_t(position.data_cursor / a_step) - 1;
     const UpdateResult r = engine.update(plan.options);
+    if (r.status == Status::ok) position.running_loss = next_running_loss(position.running_loss, step, r.loss);
     summary.losses.push_back(r.loss);
     summary.gradient_norms.push_back(r.gradient_norm);
     summary.learning_rates.push_back(r.learning_rate);
     summary.seconds = watch.seconds();
     ++summary.steps;
     if (hooks.step) hooks.step({step, r, summary.tokens, summary.seconds});
+    if (hooks.micro_batch) hooks.micro_batch(position);
 
     rejected_in_a_row = r.status == Status::ok ? 0 : rejected_in_a_row + 1;
     summary.rejected += r.status != Status::ok;
@@ -108,7 +117,7 @@ TrainSummary train(Session<real>& session, DataSource& data, const TrainPlan& pl
       if (hooks.evaluation) hooks.evaluation(e);
     }
   }
-  summary.interrupted = stop;
+  summary.interrupted = stop && position.data_cursor < end;
   if (data.held_out_count() > 0) {
     summary.held_out = evaluate_held_out(session, data, data.held_out_count());
     if (hooks.evaluation) hooks.evaluation(*summary.held_out);
@@ -116,9 +125,9 @@ TrainSummary train(Session<real>& session, DataSource& data, const TrainPlan& pl
   return summary;
 }
 
-template TrainSummary train(Session<float>&, DataSource&, const TrainPlan&, const TrainHooks&,
+template TrainSummary train(Session<float>&, DataSource&, const TrainPlan&, TrainPosition&, const TrainHooks&,
                             const std::atomic<bool>&);
-template TrainSummary train(Session<double>&, DataSource&, const TrainPlan&, const TrainHooks&,
+template TrainSummary train(Session<double>&, DataSource&, const TrainPlan&, TrainPosition&, const TrainHooks&,
                             const std::atomic<bool>&);
 template EvaluationRecord evaluate_held_out(Session<float>&, DataSource&, std::size_t);
 template EvaluationRecord evaluate_held_out(Session<double>&, DataSource&, std::size_t);

@@ -17,6 +17,13 @@ struct TrainPlan {
   std::size_t evaluation_batches = 8;  ///< held-out batches of an evaluation on the way; the last one takes all
 };
 
+/// How far a run has come in its data. A new run begins with the default.
+struct TrainPosition {
+  std::uint64_t data_cursor = 0;  ///< micro-batches read
+  std::int64_t tokens = 0;        ///< read
+  double running_loss = 0;        ///< see next_running_loss
+};
+
 /// One finished step.
 struct StepRecord {
   std::int64_t step = 0;  ///< counted from 0
@@ -35,6 +42,7 @@ struct EvaluationRecord {
 struct TrainHooks {
   std::function<void(const StepRecord&)> step;
   std::function<void(const EvaluationRecord&)> evaluation;
+  std::function<void(const TrainPosition&)> micro_batch;  ///< after each; the engine is then between two of them
 };
 
 struct TrainSummary {
@@ -49,12 +57,13 @@ struct TrainSummary {
   bool interrupted = false;
 };
 
-/// Trains until the steps are done or `stop` becomes true (after the current step). A step whose loss or gradient is
+/// Trains from `position` until the steps are done or `stop` becomes true (after the current micro-batch, whose
+/// gradients then wait in the engine's window). A step whose loss or gradient is
 /// not finite is left out; after several in a row an Error names the first tensor that is not finite. The weights are
 /// then still those of the last good step.
 template <class real>
-TrainSummary train(Session<real>& session, DataSource& data, const TrainPlan& plan, const TrainHooks& hooks,
-                   const std::atomic<bool>& stop);
+TrainSummary train(Session<real>& session, DataSource& data, const TrainPlan& plan, TrainPosition& position,
+                   const TrainHooks& hooks, const std::atomic<bool>& stop);
 
 /// Mean loss over held-out batches, at most `most` of them.
 template <class real>

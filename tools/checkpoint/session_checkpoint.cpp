@@ -1,0 +1,112 @@
+#include "tools/checkpoint/session_checkpoint.hpp"
+
+#include <cstring>
+#include <vector>
+
+#include "models/gpt_message.hpp"
+#include "tools/checkpoint/fault_error.hpp"
+#include "tools/files/atomic_file.hpp"
+#include "tools/files/mapped_file.hpp"
+
+namespace thimble {
+
+namespace {
+
+/// Gathers small pieces; large ones go straight to the file. Write errors are thrown by the file.
+class FileSink {
+ public:
+  explicit FileSink(AtomicFile& file) : file_(file) { buffer_.reserve(kBuffer); }
+
+  ByteSink sink() {
+    return {this, [](void* self, std::span<const std::byte> bytes) {
+              static_cast<FileSink*>(self)->put(bytes);
+              return true;
+            }};
+  }
+  std::uint64_t finish() {
+    flush();
+    return written_;
+  }
+
+ private:
+  static constexpr std::size_t kBuffer = std::size_t(1) << 18;
+
+  void put(std::span<const std::byte> bytes) {
+    if (buffer_.size() + bytes.size() > kBuffer) flush();
+    buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
+  }
+  void flush() {
+    file_.write_at(written_, buffer_);
+    written_ += buffer_.size();
+    buffer_.clear();
+  }
+
+  AtomicFile& file_;
+  std::vector<std::byte> buffer_;
+  std::uint64_t written_ = 0;
+};
+
+/// A file that cannot be mapped (missing, empty) is a checkpoint that is not there: an earlier one may be.
+MappedFile map_checkpoint(const std::filesystem::path& path) {
+  try {
+    return MappedFile(path);
+  } catch (const Error& e) {
+    throw DamagedCheckpoint(e.where(), e.problem(), e.advice());
+  }
+}
+
+}  // namespace
+
+template <class real>
+TrainingState first_state(const Session<real>& session, Profile profile, const TrainOptions& options,
+                          std::uint64_t seed) {
+  TrainingState s;
+  s.model = Name(session.model().name.c_str());
+  s.profile = profile;
+  s.options = options;
+  s.seed = seed;
+  s.has_gpt = session.model().gpt.has_value();
+  if (s.has_gpt) s.gpt = gpt_message(*session.model().gpt);
+  return s;
+}
+
+template <class real>
+std::uint64_t save_checkpoint(const Session<real>& session, const TrainingState& state, const CheckpointNotes& notes,
+                              const std::filesystem::path& path) {
+  std::vector<CheckpointNote> list;
+  for (const auto& [key, value] : notes) list.push_back({key, value});
+  AtomicFile file(path);
+  FileSink sink(file);
+  if (const Fault f = save_training(sink.sink(), session.engine(), state, list)) throw_fault(f, path.string());
+  const std::uint64_t bytes = sink.finish();
+  file.commit();
+  return bytes;
+}
+
+template <class real>
+void load_checkpoint(Session<real>& session, TrainingState& state, const std::filesystem::path& path, LoadWhat what) {
+  const MappedFile file = map_checkpoint(path);
+  const std::span<const std::byte> bytes = file.bytes();
+  if (const Fault f = load_training(session.engine(), source_of(bytes), state, what)) throw_fault(f, path.string());
+}
+
+ByteSource source_of(const std::span<const std::byte>& bytes) {
+  const auto read = [](void* from, std::uint64_t offset, std::span<std::byte> to) {
+    const auto& all = *static_cast<const std::span<const std::byte>*>(from);
+    if (to.size() > all.size() || offset > all.size() - to.size()) return false;
+    std::memcpy(to.data(), all.data() + offset, to.size());
+    return true;
+  };
+  return {const_cast<std::span<const std::byte>*>(&bytes), read, bytes.size()};
+}
+
+#define THIMBLE_INSTANTIATE(real)                                                                              \
+  template TrainingState first_state(const Session<real>&, Profile, const TrainOptions&, std::uint64_t);       \
+  template std::uint64_t save_checkpoint(const Session<real>&, const TrainingState&, const CheckpointNotes&,   \
+                                         const std::filesystem::path&);                                        \
+  template void load_checkpoint(Session<real>&, TrainingState&, const std::filesystem::path&, LoadWhat);
+THIMBLE_INSTANTIATE(float)
+THIMBLE_INSTANTIATE(double)
+#undef THIMBLE_INSTANTIATE
+
+}  // namespace thimble
