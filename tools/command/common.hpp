@@ -35,6 +35,11 @@ struct LayoutFlags {
   Extent extent_for(const Model& model) const;
 };
 
+/// Of the option --tokenizer.
+inline constexpr const char* kTokenizerHelp =
+    "GPT-2's tokenizer: a folder with tokenizer.json, or vocab.json and merges.txt, or one of these files; default: the "
+    "one in the weights, or beside them";
+
 /// none, blocks, or a comma-separated list of the values to keep.
 RecomputeChoice recompute_choice(const std::string& text);
 
@@ -61,5 +66,6 @@ void add_sample_command(CLI::App& app);
 void add_grad_command(CLI::App& app);
 void add_gradcheck_command(CLI::App& app);
 void add_bench_command(CLI::App& app);
+void add_tokenize_command(CLI::App& app);
 
 }  // namespace thimble

@@ -5,9 +5,11 @@
 
 #include "tools/command/common.hpp"
 #include "tools/gradient/gradient_file.hpp"
-#include "tools/train/token_batch.hpp"
+#include "tools/files/safetensors.hpp"
 #include "tools/gradient/report.hpp"
 #include "tools/model/weights.hpp"
+#include "tools/tokenizer/tokenizer.hpp"
+#include "tools/train/token_batch.hpp"
 
 namespace thimble {
 
@@ -18,6 +20,8 @@ struct Flags {
   std::string model;
   std::string weights;
   std::string tokens;
+  std::string tokenizer;
+  std::string prompt;
   std::string out;
   std::string recompute = "none";
   std::vector<std::string> assignments;
@@ -87,13 +91,33 @@ std::vector<NamedTensor> input_gradients(const Session<real>& session) {
   return r;
 }
 
+/// Inputs are the prompt's tokens but for the last; the target of each is the next.
+TokenBatch prompt_batch(const Flags& flags, const Model& model) {
+  const Metadata metadata = flags.weights.empty() ? Metadata{} : SafetensorsFile(flags.weights).metadata();
+  const auto tokenizer =
+      choose_tokenizer(flags.tokenizer, metadata, flags.weights, std::size_t(model.vocabulary()));
+  std::vector<std::int32_t> ids = tokenizer->encode(flags.prompt);
+  const std::size_t limit = std::size_t(model.context_limit());
+  if (ids.size() < 2 || ids.size() - 1 > limit) {
+    throw Error("--prompt", "makes " + std::to_string(ids.size()) + " tokens, but " + model.name + " takes from 2 to " +
+                                std::to_string(limit + 1), "");
+  }
+  const std::size_t length = ids.size();
+  return batch_of(TokenList{1, 1, length, std::move(ids)}, 0);
+}
+
+TokenBatch batch_for(const Flags& flags, const Model& model) {
+  if (flags.tokens.empty() == flags.prompt.empty()) {
+    throw Error("grad", flags.tokens.empty() ? model.name + " needs tokens" : "--tokens and --prompt exclude each other",
+                "give --tokens FILE.json, or --prompt TEXT");
+  }
+  return flags.prompt.empty() ? first_batch(model, flags.tokens) : prompt_batch(flags, model);
+}
+
 template <class real>
 void run(const Flags& flags) {
   const Model& model = find_model(flags.model);
-  if (model.takes_tokens() && flags.tokens.empty()) {
-    throw Error("grad", model.name + " needs token ids", "give --tokens FILE.json");
-  }
-  const TokenBatch batch = model.takes_tokens() ? first_batch(model, flags.tokens) : TokenBatch{};
+  const TokenBatch batch = model.takes_tokens() ? batch_for(flags, model) : TokenBatch{};
   SessionOptions options = session_options(flags.common, batch.extent);
   options.recompute = recompute_choice(flags.recompute);
   options.moments = 0;
@@ -114,6 +138,10 @@ void run(const Flags& flags) {
 
   if (flags.common.json) {
     Json j{{"model", model.name}, {"real", flags.common.real}, {"kernels", session.kernels_name()}};
+    if (!flags.prompt.empty()) {
+      j["tokens"] = batch.tokens;
+      j["targets"] = batch.targets;
+    }
     j["loss"] = report.loss;
     j["valid"] = report.valid;
     j["loss_per_position"] = report.loss_per_position;
@@ -138,6 +166,8 @@ void add_grad_command(CLI::App& app) {
   c->add_option("model", flags->model, "The model's name")->required();
   c->add_option("--weights", flags->weights, "Weights (safetensors); without it, from the seed");
   c->add_option("--tokens", flags->tokens, "Token ids [step][row][T+1] as JSON; the first step is taken");
+  c->add_option("--prompt", flags->prompt, "A text instead: its tokens, each to predict the next");
+  c->add_option("--tokenizer", flags->tokenizer, kTokenizerHelp);
   c->add_option("--out", flags->out, "Write loss, gradients, stops and influence to this safetensors file");
   c->add_option("--recompute", flags->recompute, "none, blocks, or a comma-separated list of the values to keep")
       ->capture_default_str();

@@ -27,6 +27,7 @@ int main(int argc, char** argv) {
   thimble::add_grad_command(app);
   thimble::add_gradcheck_command(app);
   thimble::add_bench_command(app);
+  thimble::add_tokenize_command(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::RuntimeError& e) {

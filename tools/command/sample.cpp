@@ -5,7 +5,7 @@
 #include "tools/command/common.hpp"
 #include "tools/model/weights.hpp"
 #include "tools/train/generate.hpp"
-#include "tools/train/tokenizer.hpp"
+#include "tools/tokenizer/tokenizer.hpp"
 
 namespace thimble {
 
@@ -15,6 +15,7 @@ struct Flags {
   CommonFlags common;
   std::string model;
   std::string weights;
+  std::string tokenizer;
   std::string prompt;
   std::int64_t length = 200;
   int count = 1;
@@ -33,9 +34,10 @@ void run(const Flags& flags) {
   options.gradients = false;
   Session<real> session(model, options);
   const auto metadata = load_weights(session, flags.weights);
-  const auto tokenizer = tokenizer_from(metadata, std::size_t(model.vocabulary()), flags.weights);
+  const auto tokenizer = choose_tokenizer(flags.tokenizer, metadata, flags.weights, std::size_t(model.vocabulary()));
   std::vector<std::int32_t> prompt = tokenizer->encode(flags.prompt);
-  if (prompt.empty()) prompt.push_back(0);  // the first symbol of a text: its line end
+  // Without a prompt, a document begins; or, where documents are not framed, a line: the first symbol is its end.
+  if (prompt.empty()) prompt.push_back(tokenizer->bos().value_or(0));
 
   GenerateOptions g;
   g.sampling = {flags.temperature, flags.top_k};
@@ -66,6 +68,7 @@ void add_sample_command(CLI::App& app) {
   CLI::App* const c = app.add_subcommand("sample", "Write text with a trained model");
   c->add_option("model", flags->model, "The model's name")->required();
   c->add_option("--weights", flags->weights, "Weights (safetensors), as train --save wrote them")->required();
+  c->add_option("--tokenizer", flags->tokenizer, kTokenizerHelp);
   c->add_option("--prompt", flags->prompt, "How the text begins");
   c->add_option("--length", flags->length, "Most new tokens")->check(CLI::NonNegativeNumber)->capture_default_str();
   c->add_option("--count", flags->count, "How many samples")->check(CLI::PositiveNumber)->capture_default_str();

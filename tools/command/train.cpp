@@ -99,9 +99,14 @@ void check_writable(const std::string& path) {
   if (!path.empty()) AtomicFile probe(path);
 }
 
-Json evaluation_json(const EvaluationRecord& e, bool bytes) {
+std::optional<double> bits_per_byte(const EvaluationRecord& e, const DataSource& data) {
+  const auto rate = data.tokens_per_byte();
+  return rate ? std::optional(e.loss * *rate / std::log(2.0)) : std::nullopt;
+}
+
+Json evaluation_json(const EvaluationRecord& e, const DataSource& data) {
   Json j{{"step", e.step}, {"held_out_loss", e.loss}, {"held_out_tokens", e.tokens}};
-  if (bytes) j["bits_per_byte"] = e.loss / std::log(2.0);
+  if (const auto bits = bits_per_byte(e, data)) j["bits_per_byte"] = *bits;
   return j;
 }
 
@@ -174,9 +179,10 @@ class TrainCommand {
       if (log_) log_->write(step_json(r));
     };
     hooks.evaluation = [&](const EvaluationRecord& e) {
-      const Json j = evaluation_json(e, data_->tokens_are_bytes());
+      const Json j = evaluation_json(e, *data_);
+      const auto bits = bits_per_byte(e, *data_);
       progress.note("step " + std::to_string(e.step) + ": held-out loss " + number(e.loss) +
-                    (data_->tokens_are_bytes() ? ", " + number(e.loss / std::log(2.0)) + " bits per byte" : ""));
+                    (bits ? ", " + number(*bits) + " bits per byte" : ""));
       if (log_) log_->write(j);
     };
     TrainSummary summary;
@@ -292,7 +298,7 @@ class TrainCommand {
            {"steps", s.steps}, {"tokens", s.tokens}, {"seconds", s.seconds}, {"rejected", s.rejected},
            {"interrupted", s.interrupted}, {"arena_bytes", session_.prepared().layout.arena_bytes},
            {"digest", digest_text(session_.engine().digest())}};
-    if (s.held_out) j.update(evaluation_json(*s.held_out, data_->tokens_are_bytes()));
+    if (s.held_out) j.update(evaluation_json(*s.held_out, *data_));
     j.erase("step");
     for (const auto& [name, value] : data_->facts()) j[name] = value;
     if (!flags_.save.empty()) j["saved"] = flags_.save;
@@ -311,7 +317,7 @@ class TrainCommand {
               << " tokens/s), arena " << session_.prepared().layout.arena_bytes << " bytes\n";
     if (s.held_out) {
       std::cout << "held-out loss " << number(s.held_out->loss) << " nats a token";
-      if (data_->tokens_are_bytes()) std::cout << " (" << number(s.held_out->loss / std::log(2.0)) << " bits per byte)";
+      if (const auto bits = bits_per_byte(*s.held_out, *data_)) std::cout << " (" << number(*bits) << " bits per byte)";
       if (result.contains("unigram_entropy")) {
         std::cout << "; unigram entropy of the text " << number(result["unigram_entropy"].template get<double>());
       }
@@ -344,7 +350,8 @@ void add_train_command(CLI::App& app) {
   CLI::App* const c = app.add_subcommand("train", "Train a model");
   c->add_option("model", f.model, "The model's name")->required();
 
-  c->add_option("--text", f.data.text, "Train on a text; its distinct bytes are the tokens")->group("Data");
+  c->add_option("--text", f.data.text, "Train on a text; its distinct bytes are the tokens, or --tokenizer's")->group("Data");
+  c->add_option("--tokenizer", f.data.tokenizer, kTokenizerHelp)->group("Data");
   c->add_option("--documents", f.data.documents, "Train on documents, one a line, each framed by a BOS token")
       ->group("Data");
   c->add_flag("--in-order", f.data.in_order, "Documents in the file's order instead of a seeded one")->group("Data");
@@ -397,6 +404,7 @@ void add_train_command(CLI::App& app) {
     if (flags->checkpoint.empty() && (flags->resume || flags->every > 0)) {
       throw Error(flags->resume ? "--resume" : "--every", "needs the folder of the checkpoints", "add --checkpoint DIR");
     }
+    flags->data.weights = flags->weights;
     const int status = with_real(flags->common, [&]<class real>() { return TrainCommand<real>(*flags).run(); });
     if (status != 0) throw CLI::RuntimeError(status);
   });

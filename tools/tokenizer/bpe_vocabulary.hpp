@@ -20,9 +20,9 @@ struct BpeMerge {
 
 /// Ids are 0 to tokens.size() - 1 without a hole, and every one of the 256 bytes has a token.
 struct BpeVocabulary {
-  std::vector<std::string> tokens;               ///< by id, in the byte alphabet; a special token as its own text
-  std::vector<BpeMerge> merges;                  ///< by rank: the first is the most urgent
-  std::map<std::string, std::int32_t> special;   ///< tokens that text is searched for before anything else
+  std::vector<std::string> tokens;  ///< by id, in the byte alphabet; a special token as its own text
+  std::vector<BpeMerge> merges;     ///< by rank: the first is the most urgent
+  std::map<std::string, std::int32_t, std::less<>> special;  ///< tokens that text is searched for before anything else
 
   /// "left right" by rank, in the byte alphabet, as merges.txt and GGUF hold them.
   std::vector<std::string> merge_lines() const;

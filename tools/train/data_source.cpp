@@ -10,7 +10,10 @@
 #include "tools/data/documents.hpp"
 #include "tools/data/quantile_bins.hpp"
 #include "tools/files/error.hpp"
+#include "tools/files/safetensors.hpp"
 #include "tools/files/text_file.hpp"
+#include "tools/tokenizer/bpe_tokenizer.hpp"
+#include "tools/tokenizer/byte_tokenizer.hpp"
 
 namespace thimble {
 
@@ -42,11 +45,11 @@ class Fingerprint {
 /// Random windows of one long sequence.
 class CorpusSource : public DataSource {
  public:
-  CorpusSource(Corpus corpus, std::map<std::string, std::string> metadata, bool bytes, const Extent& extent,
-               std::uint64_t seed)
+  CorpusSource(Corpus corpus, std::map<std::string, std::string> metadata, std::optional<double> tokens_per_byte,
+               const Extent& extent, std::uint64_t seed)
       : corpus_(std::move(corpus)),
         metadata_(std::move(metadata)),
-        bytes_(bytes),
+        tokens_per_byte_(tokens_per_byte),
         extent_(extent),
         seed_(seed),
         draw_(generator(seed, Stream::data)) {}
@@ -83,7 +86,7 @@ class CorpusSource : public DataSource {
   std::uint64_t fingerprint() override {
     return Fingerprint().add(corpus_.ids()).add(corpus_.held_out().size()).add(extent_).add(seed_).value();
   }
-  bool tokens_are_bytes() const override { return bytes_; }
+  std::optional<double> tokens_per_byte() const override { return tokens_per_byte_; }
 
  private:
   std::size_t window() const { return std::size_t(extent_.context) + 1; }
@@ -94,7 +97,7 @@ class CorpusSource : public DataSource {
 
   Corpus corpus_;
   std::map<std::string, std::string> metadata_;
-  bool bytes_;
+  std::optional<double> tokens_per_byte_;
   Extent extent_;
   std::uint64_t seed_;
   CounterGenerator draw_;
@@ -157,12 +160,31 @@ class TokenListSource : public DataSource {
   TokenList list_;
 };
 
+/// The BPE tokenizer that was asked for, or that the first weights come with; null where there is none.
+std::unique_ptr<BpeTokenizer> bpe_tokenizer_for(const DataChoice& c, std::size_t vocabulary) {
+  const std::filesystem::path weights = c.weights;
+  Metadata metadata;
+  if (c.tokenizer.empty() && c.weights.empty()) return nullptr;
+  if (c.tokenizer.empty()) metadata = SafetensorsFile(weights).metadata();
+  std::unique_ptr<Tokenizer> t = choose_tokenizer(c.tokenizer, metadata, weights, vocabulary);
+  auto* const bpe = dynamic_cast<BpeTokenizer*>(t.get());
+  if (bpe) static_cast<void>(t.release());
+  return std::unique_ptr<BpeTokenizer>(bpe);
+}
+
 std::unique_ptr<DataSource> open_text(const DataChoice& c, const Model& m, const Extent& e, std::uint64_t seed) {
   const std::string text = read_file(c.text);
-  const Symbols symbols = Symbols::of_text(text, std::size_t(m.vocabulary()), c.text);
-  Corpus corpus(symbols.encode(text, c.text), std::size_t(e.context), c.held_out, c.text);
-  const std::map<std::string, std::string> metadata = {{"tokenizer", symbols.to_json()}};
-  return std::make_unique<CorpusSource>(std::move(corpus), metadata, true, e, seed);
+  const auto source = [&](std::vector<std::int32_t> ids, const Tokenizer& tokenizer) {
+    Corpus corpus(std::move(ids), std::size_t(e.context), c.held_out, c.text);
+    const auto judged = corpus.held_out().empty() ? corpus.ids() : corpus.held_out();
+    const double tokens_per_byte = double(judged.size()) / double(tokenizer.decode(judged).size());
+    const std::map<std::string, std::string> metadata = {{"tokenizer", tokenizer.to_json()}};
+    return std::make_unique<CorpusSource>(std::move(corpus), metadata, tokens_per_byte, e, seed);
+  };
+  if (const auto bpe = bpe_tokenizer_for(c, std::size_t(m.vocabulary()))) return source(bpe->encode(text), *bpe);
+  Symbols symbols = Symbols::of_text(text, std::size_t(m.vocabulary()), c.text);
+  std::vector<std::int32_t> ids = symbols.encode(text, c.text);
+  return source(std::move(ids), ByteTokenizer(std::move(symbols)));
 }
 
 std::unique_ptr<DataSource> open_csv(const DataChoice& c, const Model& m, const Extent& e, std::uint64_t seed) {
@@ -173,7 +195,7 @@ std::unique_ptr<DataSource> open_csv(const DataChoice& c, const Model& m, const 
   const QuantileBins bins = QuantileBins::fit(std::span(values).first(trained), std::size_t(m.vocabulary()), where);
   Corpus corpus(bins.encode(values), std::size_t(e.context), c.held_out, where);
   const std::map<std::string, std::string> metadata = {{"tokenizer", bins.to_json()}};
-  return std::make_unique<CorpusSource>(std::move(corpus), metadata, false, e, seed);
+  return std::make_unique<CorpusSource>(std::move(corpus), metadata, std::nullopt, e, seed);
 }
 
 }  // namespace
@@ -184,6 +206,7 @@ std::unique_ptr<DataSource> open_data(const DataChoice& c, const Model& m, const
     throw Error("train", named == 0 ? "no text to train on" : "more than one source of data",
                 "give one of --text, --documents, --csv or --tokens");
   }
+  if (!c.tokenizer.empty() && c.text.empty()) throw Error("--tokenizer", "is for --text only", "");
   if (!m.takes_tokens()) throw Error("train", m.name + " takes no tokens: it is there for grad and gradcheck", "");
   const std::size_t vocabulary = std::size_t(m.vocabulary());
   if (!c.text.empty()) return open_text(c, m, e, seed);

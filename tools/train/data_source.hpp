@@ -31,13 +31,16 @@ class DataSource {
   virtual std::map<std::string, double> facts() const { return {}; }
   /// A hash of all ids and of how they are cut into batches: equal where every batch is.
   virtual std::uint64_t fingerprint() = 0;
-  /// Is a token a byte of text, so that loss / ln 2 is bits per byte?
-  virtual bool tokens_are_bytes() const { return false; }
+  /// Tokens of the held-out text for each of its bytes (of the whole text where none is held out); nothing where the
+  /// tokens are not of a text. Loss times this over ln 2 is bits per byte.
+  virtual std::optional<double> tokens_per_byte() const { return std::nullopt; }
 };
 
 /// What --text, --documents, --csv and --tokens say.
 struct DataChoice {
   std::string text;
+  std::string tokenizer;  ///< GPT-2's files for the text; empty: the weights' own, else the text's bytes
+  std::string weights;    ///< that training starts from; their BPE tokenizer reads the text
   std::string documents;
   bool in_order = false;
   std::string csv;
