@@ -2,9 +2,9 @@
 
 #include <charconv>
 #include <iostream>
+#include <iterator>
 
 #include "tools/command/common.hpp"
-#include "tools/files/text_file.hpp"
 #include "tools/tokenizer/bpe_tokenizer.hpp"
 
 namespace thimble {
@@ -59,13 +59,14 @@ std::string line_of(const std::vector<std::int32_t>& ids) {
 
 void run(const Flags& flags) {
   const BpeTokenizer tokenizer(load_bpe(flags.tokenizer));
-  const std::string input = read_file("/dev/stdin", EmptyFile::kAllowed);
+  const std::string input{std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
   Json results = Json::array();
   std::size_t tokens = 0;
   const auto documents = flags.decode && flags.zero ? documents_of(input, {.lines = true}) : documents_of(input, flags);
   for (const std::string_view document : documents) {
-    const std::vector<std::int32_t> ids =
-        flags.decode ? ids_in(document) : flags.ordinary ? tokenizer.encode_ordinary(document) : tokenizer.encode(document);
+    const std::vector<std::int32_t> ids = flags.decode     ? ids_in(document)
+                                          : flags.ordinary ? tokenizer.encode_ordinary(document)
+                                                           : tokenizer.encode(document);
     tokens += ids.size();
     if (flags.decode) {
       std::string text = tokenizer.decode(ids);
@@ -81,7 +82,9 @@ void run(const Flags& flags) {
     }
   }
   if (!flags.json) return;
-  const Json result{{flags.decode ? "texts" : "ids", std::move(results)}, {"tokens", tokens}, {"id_count", tokenizer.id_count()}};
+  const Json result{{flags.decode ? "texts" : "ids", std::move(results)},
+                    {"tokens", tokens},
+                    {"id_count", tokenizer.id_count()}};
   // Tokens may end inside a character; JSON holds the replacement character there.
   std::cout << result.dump(-1, ' ', false, Json::error_handler_t::replace) << "\n";
 }
@@ -91,7 +94,9 @@ void run(const Flags& flags) {
 void add_tokenize_command(CLI::App& app) {
   const auto flags = std::make_shared<Flags>();
   CLI::App* const c = app.add_subcommand("tokenize", "Turn standard input into GPT-2's tokens, or back");
-  c->add_option("--tokenizer", flags->tokenizer, "A folder with tokenizer.json, or vocab.json and merges.txt, or one of these files")->required();
+  c->add_option("--tokenizer", flags->tokenizer,
+                "A folder with tokenizer.json, or vocab.json and merges.txt, or one of these files")
+      ->required();
   c->add_flag("--decode", flags->decode, "From ids (numbers separated by spaces) to text");
   auto* const lines = c->add_flag("--lines", flags->lines, "Each line is a document of its own");
   c->add_flag("-0,--zero", flags->zero, "Each document is ended by a zero byte; ids still stand one document a line")
