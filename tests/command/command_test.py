@@ -14,6 +14,7 @@ import unittest
 from pathlib import Path
 
 THIMBLE = None
+VOCABULARY = Path(__file__).resolve().parent.parent / "tokenizer"
 TEXT = "".join(f"line {i}: the quick brown fox jumps over the lazy dog {i * i}\n" for i in range(400))
 
 
@@ -117,6 +118,25 @@ class Results(Command):
         tokens = self.file("t.json", json.dumps([[[1, 2, 3, 4]], [[4, 3, 2, 1]]]))
         self.assertEqual(self.ok("train", "decoder", "--tokens", tokens)["steps"], 2)
 
+    def test_text_becomes_tokens_and_comes_back(self):
+        def tokenize(data, *flags):
+            r = subprocess.run([THIMBLE, "tokenize", "--tokenizer", VOCABULARY, *flags], input=data,
+                               capture_output=True, timeout=60)
+            self.assertEqual(r.returncode, 0, r.stderr)
+            return r.stdout
+        whole = b"one two\n<|endoftext|>three \xff\x00\n"
+        self.assertEqual(tokenize(tokenize(whole), "--decode"), whole)
+        self.assertEqual(tokenize(tokenize(b"a b\n\nc\n", "--lines"), "--lines", "--decode"), b"a b\n\nc\n")
+        self.assertEqual(tokenize(tokenize(b"a\nb\0c\0", "--zero"), "--zero", "--decode"), b"a\nb\0c\0")
+        ids = json.loads(tokenize(b"a<|endoftext|>", "--json"))
+        self.assertEqual(ids["ids"], [[97, ids["id_count"] - 1]])
+        self.assertGreater(json.loads(tokenize(b"<|endoftext|>", "--json", "--ordinary"))["tokens"], 1)
+
+    def test_the_tokenizer_of_a_prompt(self):
+        r = self.ok("grad", "gpt2_small", "--tokenizer", VOCABULARY, "--prompt", "a b<|endoftext|>")
+        self.assertEqual(r["tokens"][1:] + r["targets"][-1:], r["targets"])
+        self.assertEqual([r["tokens"][0], len(r["loss_per_position"])], [97, len(r["tokens"])])
+
     def test_an_interrupted_run_leaves_log_and_weights(self):
         log, weights = self.path / "log.jsonl", self.path / "w.safetensors"
         p = subprocess.Popen([THIMBLE, "train", "pocket", "--text", self.text, "--steps", "10000000", "--log", log,
@@ -214,6 +234,18 @@ class BadInput(Command):
                 self.fails("train", "pocket", "--text", self.text, "--weights", path, "--save",
                            self.path / "never.safetensors", says=[path.name, words])
         self.fails("sample", "char", "--weights", self.path / "pocket.safetensors", says="wte.weight")
+
+    def test_tokenizers(self):
+        data = ["train", "pocket", "--text", self.text, "--tokenizer"]
+        self.fails(*data, VOCABULARY, says=["557", "96"])
+        self.fails(*data, self.path, says=["tokenizer.json", "vocab.json"])
+        self.fails(*data, self.path / "none.json", says="none.json")
+        self.fails(*data, self.file("bad.json", "{"), says="bad.json")
+        self.fails("train", "pocket", "--documents", self.text, "--tokenizer", VOCABULARY, says="--text")
+        self.fails("grad", "decoder", says="--prompt")
+        self.fails("grad", "decoder", "--prompt", "1", says="1 tokens")
+        self.fails("grad", "decoder", "--prompt", "1 99", says="99")
+        self.fails("tokenize", says="--tokenizer", status=2)
 
     def test_a_prompt_with_unknown_symbols(self):
         self.fails("sample", "pocket", "--weights", self.trained(), "--prompt", "tab\t", says="--prompt")
