@@ -41,7 +41,7 @@ void split_characters(const pcre2_code* pattern, pcre2_match_data* match, std::s
                       const std::function<void(std::string_view)>& visit) {
   const auto* const subject = reinterpret_cast<PCRE2_SPTR>(text.data());
   for (std::size_t at = 0; at < text.size();) {
-    const int count = pcre2_match(pattern, subject, text.size(), at, PCRE2_NO_UTF_CHECK | PCRE2_ANCHORED, match, nullptr);
+    const int count = pcre2_match(pattern, subject, text.size(), at, PCRE2_NO_UTF_CHECK, match, nullptr);
     if (count < 0) fail("matching the pre-token pattern", count);
     const std::size_t end = pcre2_get_ovector_pointer(match)[1];
     visit(text.substr(at, end - at));
@@ -76,8 +76,9 @@ std::size_t utf8_length(std::string_view text) {
 PreTokenizer::PreTokenizer() {
   int code = 0;
   PCRE2_SIZE offset = 0;
+  // Anchored here: as an option of pcre2_match it would keep the compiled code from being used.
   pcre2_code* const p = pcre2_compile(reinterpret_cast<PCRE2_SPTR>(kPattern), PCRE2_ZERO_TERMINATED,
-                                      PCRE2_UTF | PCRE2_UCP, &code, &offset, nullptr);
+                                      PCRE2_UTF | PCRE2_UCP | PCRE2_ANCHORED, &code, &offset, nullptr);
   if (!p) fail("compiling the pre-token pattern", code);
   pcre2_jit_compile(p, PCRE2_JIT_COMPLETE);  // where it fails, pcre2_match interprets
   pattern_ = p;
