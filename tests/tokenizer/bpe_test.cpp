@@ -157,7 +157,8 @@ TEST(BpeFiles, BadVocabulariesAreRefused) {
   refuses_pair("[]", "", "not a JSON object");
   refuses_pair("{}", "", "has no token");
   refuses_pair("{\"\xff\": 0}", "", "bad JSON");
-  for (const nlohmann::json& id : {nlohmann::json(-1), nlohmann::json(1.5), nlohmann::json("1"), nlohmann::json(1 << 20)}) {
+  using nlohmann::json;
+  for (const json& id : {json(-1), json(1.5), json("1"), json(1 << 20)}) {
     auto v = vocab;
     v["a"] = id;
     refuses_pair(v.dump(), "", "whole number");

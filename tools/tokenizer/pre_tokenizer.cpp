@@ -12,7 +12,8 @@ namespace thimble {
 namespace {
 
 /// Unicode's White_Space, spelled out: PCRE2's own \s has U+180E too.
-#define THIMBLE_SPACES "\\x09-\\x0d\\x20\\x85\\xa0\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}"
+#define THIMBLE_SPACES \
+  "\\x09-\\x0d\\x20\\x85\\xa0\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}"
 
 /// The alternatives of OpenAI's GPT-2 encoder; a run of spaces leaves its last one to the word that follows.
 constexpr const char* kPattern =
