@@ -110,7 +110,7 @@ template <class real>
 void check_gradients(const std::string& name, const std::string& model) {
   const Case c(name, model);
   auto session = make_session<real>(c);
-  load_weights(session, folder(name) + "/weights.safetensors");
+  load_weights(session, SafetensorsFile(folder(name) + "/weights.safetensors"));
   const TokenBatch b = c.batch(0);
   const GradientReport report = report_gradients(session, std::span<const std::int32_t>(b.tokens),
                                                  std::span<const std::int32_t>(b.targets), b.extent);
@@ -164,7 +164,7 @@ void check_run(const std::string& name, const std::string& model, bool sgd) {
   const Json& run = c.json[sgd ? "sgd" : "adamw"];
   const TrainOptions options = options_of(run, sgd);
   auto session = make_session<real>(c, options.optimizer.moments());
-  load_weights(session, folder(name) + "/weights.safetensors");
+  load_weights(session, SafetensorsFile(folder(name) + "/weights.safetensors"));
   session.engine().reset_optimizer();
   for (std::size_t step = 0; step < run["losses"].size(); ++step) {
     const TokenBatch b = c.batch(step);
@@ -194,7 +194,7 @@ template <class real>
 void check_documents(const std::string& name, const std::string& model) {
   const Case c(name, model);
   auto session = make_session<real>(c);
-  load_weights(session, folder(name) + "/weights.safetensors");
+  load_weights(session, SafetensorsFile(folder(name) + "/weights.safetensors"));
   session.engine().reset_optimizer();
   const Json& adam = c.json["adam"];
   TrainOptions o;

@@ -4,47 +4,12 @@
 #include <vector>
 
 #include "models/gpt_message.hpp"
-#include "tools/checkpoint/fault_error.hpp"
-#include "tools/files/atomic_file.hpp"
+#include "tools/checkpoint/checkpoint_sink.hpp"
 #include "tools/files/mapped_file.hpp"
 
 namespace thimble {
 
 namespace {
-
-/// Gathers small pieces; large ones go straight to the file. Write errors are thrown by the file.
-class FileSink {
- public:
-  explicit FileSink(AtomicFile& file) : file_(file) { buffer_.reserve(kBuffer); }
-
-  ByteSink sink() {
-    return {this, [](void* self, std::span<const std::byte> bytes) {
-              static_cast<FileSink*>(self)->put(bytes);
-              return true;
-            }};
-  }
-  std::uint64_t finish() {
-    flush();
-    return written_;
-  }
-
- private:
-  static constexpr std::size_t kBuffer = std::size_t(1) << 18;
-
-  void put(std::span<const std::byte> bytes) {
-    if (buffer_.size() + bytes.size() > kBuffer) flush();
-    buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
-  }
-  void flush() {
-    file_.write_at(written_, buffer_);
-    written_ += buffer_.size();
-    buffer_.clear();
-  }
-
-  AtomicFile& file_;
-  std::vector<std::byte> buffer_;
-  std::uint64_t written_ = 0;
-};
 
 /// A file that cannot be mapped (missing, empty) is a checkpoint that is not there: an earlier one may be.
 MappedFile map_checkpoint(const std::filesystem::path& path) {
@@ -75,12 +40,9 @@ std::uint64_t save_checkpoint(const Session<real>& session, const TrainingState&
                               const std::filesystem::path& path) {
   std::vector<CheckpointNote> list;
   for (const auto& [key, value] : notes) list.push_back({key, value});
-  AtomicFile file(path);
-  FileSink sink(file);
-  if (const Fault f = save_training(sink.sink(), session.engine(), state, list)) throw_fault(f, path.string());
-  const std::uint64_t bytes = sink.finish();
-  file.commit();
-  return bytes;
+  CheckpointSink sink(path);
+  sink.require(save_training(sink.bytes(), session.engine(), state, list));
+  return sink.commit();
 }
 
 template <class real>

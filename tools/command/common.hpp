@@ -67,5 +67,10 @@ void add_grad_command(CLI::App& app);
 void add_gradcheck_command(CLI::App& app);
 void add_bench_command(CLI::App& app);
 void add_tokenize_command(CLI::App& app);
+void add_inspect_command(CLI::App& app);
+void add_diff_command(CLI::App& app);
+void add_export_command(CLI::App& app);
+void add_import_command(CLI::App& app);
+void add_convert_command(CLI::App& app);
 
 }  // namespace thimble

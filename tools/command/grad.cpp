@@ -4,8 +4,8 @@
 #include <iostream>
 
 #include "tools/command/common.hpp"
+#include "tools/exchange/formats.hpp"
 #include "tools/gradient/gradient_file.hpp"
-#include "tools/files/safetensors.hpp"
 #include "tools/gradient/report.hpp"
 #include "tools/model/weights.hpp"
 #include "tools/tokenizer/tokenizer.hpp"
@@ -93,7 +93,7 @@ std::vector<NamedTensor> input_gradients(const Session<real>& session) {
 
 /// Inputs are the prompt's tokens but for the last; the target of each is the next.
 TokenBatch prompt_batch(const Flags& flags, const Model& model) {
-  const Metadata metadata = flags.weights.empty() ? Metadata{} : SafetensorsFile(flags.weights).metadata();
+  const Metadata metadata = flags.weights.empty() ? Metadata{} : open_weights(flags.weights)->metadata();
   const auto tokenizer =
       choose_tokenizer(flags.tokenizer, metadata, flags.weights, std::size_t(model.vocabulary()));
   std::vector<std::int32_t> ids = tokenizer->encode(flags.prompt);
@@ -123,7 +123,7 @@ void run(const Flags& flags) {
   options.moments = 0;
   Session<real> session(model, options);
   session.engine().initialise(flags.common.seed);
-  if (!flags.weights.empty()) load_weights(session, flags.weights);
+  if (!flags.weights.empty()) load_weights(session, *open_weights(flags.weights));
   for (const std::string& a : flags.assignments) assign(session, a);
 
   GradientReport report =
@@ -164,7 +164,7 @@ void add_grad_command(CLI::App& app) {
   const auto flags = std::make_shared<Flags>();
   CLI::App* const c = app.add_subcommand("grad", "One pass back through a model: every gradient on the way");
   c->add_option("model", flags->model, "The model's name")->required();
-  c->add_option("--weights", flags->weights, "Weights (safetensors); without it, from the seed");
+  c->add_option("--weights", flags->weights, "Weights, of any format that thimble reads; without it, from the seed");
   c->add_option("--tokens", flags->tokens, "Token ids [step][row][T+1] as JSON; the first step is taken");
   c->add_option("--prompt", flags->prompt, "A text instead: its tokens, each to predict the next");
   c->add_option("--tokenizer", flags->tokenizer, kTokenizerHelp);

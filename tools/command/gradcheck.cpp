@@ -6,6 +6,7 @@
 
 #include "core/base/philox.hpp"
 #include "tools/command/common.hpp"
+#include "tools/exchange/formats.hpp"
 #include "tools/train/token_batch.hpp"
 #include "tools/model/weights.hpp"
 
@@ -132,7 +133,7 @@ int run(const Flags& flags) {
   options.moments = 0;
   Session<real> session(model, options);
   session.engine().initialise(flags.common.seed);
-  if (!flags.weights.empty()) load_weights(session, flags.weights);
+  if (!flags.weights.empty()) load_weights(session, *open_weights(flags.weights));
 
   const bool is_double = sizeof(real) == 8;
   const double nudge = flags.nudge > 0 ? flags.nudge : is_double ? 3e-6 : 1e-2;
@@ -168,7 +169,7 @@ void add_gradcheck_command(CLI::App& app) {
   flags->common.real = "f64";
   CLI::App* const c = app.add_subcommand("gradcheck", "Compare gradients with what a nudge of the weights does");
   c->add_option("model", flags->model, "The model's name")->required();
-  c->add_option("--weights", flags->weights, "Weights (safetensors); without it, from the seed");
+  c->add_option("--weights", flags->weights, "Weights, of any format that thimble reads; without it, from the seed");
   c->add_option("--tokens", flags->tokens, "Token ids [step][row][T+1] as JSON; without it, random ids");
   c->add_option("--samples", flags->samples, "How many weights, spread over all tensors")
       ->check(CLI::PositiveNumber)

@@ -28,6 +28,11 @@ int main(int argc, char** argv) {
   thimble::add_gradcheck_command(app);
   thimble::add_bench_command(app);
   thimble::add_tokenize_command(app);
+  thimble::add_inspect_command(app);
+  thimble::add_diff_command(app);
+  thimble::add_export_command(app);
+  thimble::add_import_command(app);
+  thimble::add_convert_command(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::RuntimeError& e) {

@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include "tools/command/common.hpp"
+#include "tools/exchange/formats.hpp"
 #include "tools/model/weights.hpp"
 #include "tools/train/generate.hpp"
 #include "tools/tokenizer/tokenizer.hpp"
@@ -33,8 +34,9 @@ void run(const Flags& flags) {
   SessionOptions options = session_options(flags.common, {1, context});
   options.gradients = false;
   Session<real> session(model, options);
-  const auto metadata = load_weights(session, flags.weights);
-  const auto tokenizer = choose_tokenizer(flags.tokenizer, metadata, flags.weights, std::size_t(model.vocabulary()));
+  const auto weights = open_weights(flags.weights);
+  load_weights(session, *weights);
+  const auto tokenizer = choose_tokenizer(flags.tokenizer, weights->metadata(), flags.weights, std::size_t(model.vocabulary()));
   std::vector<std::int32_t> prompt = tokenizer->encode(flags.prompt);
   // Without a prompt, a document begins; or, where documents are not framed, a line: the first symbol is its end.
   if (prompt.empty()) prompt.push_back(tokenizer->bos().value_or(0));
@@ -67,7 +69,7 @@ void add_sample_command(CLI::App& app) {
   const auto flags = std::make_shared<Flags>();
   CLI::App* const c = app.add_subcommand("sample", "Write text with a trained model");
   c->add_option("model", flags->model, "The model's name")->required();
-  c->add_option("--weights", flags->weights, "Weights (safetensors), as train --save wrote them")->required();
+  c->add_option("--weights", flags->weights, "Weights, of any format that thimble reads")->required();
   c->add_option("--tokenizer", flags->tokenizer, kTokenizerHelp);
   c->add_option("--prompt", flags->prompt, "How the text begins");
   c->add_option("--length", flags->length, "Most new tokens")->check(CLI::NonNegativeNumber)->capture_default_str();

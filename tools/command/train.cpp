@@ -9,6 +9,7 @@
 #include "tools/checkpoint/fault_error.hpp"
 #include "tools/checkpoint/session_checkpoint.hpp"
 #include "tools/command/common.hpp"
+#include "tools/exchange/formats.hpp"
 #include "tools/files/atomic_file.hpp"
 #include "tools/files/json_lines.hpp"
 #include "tools/model/weights.hpp"
@@ -96,7 +97,9 @@ TrainOptions train_options(const Flags& f, const Model& model, std::int64_t step
 
 /// Fails now rather than after the training.
 void check_writable(const std::string& path) {
-  if (!path.empty()) AtomicFile probe(path);
+  if (path.empty()) return;
+  format_of(path);
+  AtomicFile probe(path);
 }
 
 std::optional<double> bits_per_byte(const EvaluationRecord& e, const DataSource& data) {
@@ -159,7 +162,7 @@ class TrainCommand {
     state_ = first_state(session_, options().profile, plan_.options, flags.common.seed);
     state_.accumulate = flags.accumulate;
     state_.data_hash = data_->fingerprint();
-    if (!flags.weights.empty()) load_weights(session_, flags.weights);
+    if (!flags.weights.empty()) load_weights(session_, *open_weights(flags.weights));
     if (!flags.checkpoint.empty()) open_folder();
     check_writable(flags.save);
     if (!flags.log.empty()) log_.emplace(flags.log);
@@ -273,15 +276,7 @@ class TrainCommand {
   }
 
   void save() const {
-    if (!flags_.save.empty()) save_weights(session_, flags_.save, metadata());
-  }
-
-  std::map<std::string, std::string> metadata() const {
-    auto m = data_->metadata();
-    m["format"] = "pt";
-    m["model"] = model_.name;
-    m["step"] = std::to_string(session_.engine().step());
-    return m;
+    if (!flags_.save.empty()) format_of(flags_.save).write(flags_.save, SessionWeights<real>(session_, data_->metadata()));
   }
 
   static Json step_json(const StepRecord& r) {
@@ -387,8 +382,8 @@ void add_train_command(CLI::App& app) {
   c->add_option("--momentum", f.momentum, "SGD's momentum")->group(kOptimizer);
 
   const char* const kFiles = "Files";
-  c->add_option("--weights", f.weights, "Start from these weights (safetensors)")->group(kFiles);
-  c->add_option("--save", f.save, "Write the weights here at the end, or when interrupted (safetensors)")->group(kFiles);
+  c->add_option("--weights", f.weights, "Start from these weights, of any format that thimble reads")->group(kFiles);
+  c->add_option("--save", f.save, "Write the weights here at the end, or when interrupted; the ending names the format")->group(kFiles);
   c->add_option("--checkpoint", f.checkpoint,
                 "Keep the run's checkpoints in this folder: at the end, when interrupted, and as --every says")
       ->group(kFiles);

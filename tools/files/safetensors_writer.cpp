@@ -33,7 +33,6 @@ void SafetensorsWriter::set_metadata(const std::string& key, const std::string& 
 
 void SafetensorsWriter::declare(const std::string& name, StoredType type, std::vector<std::uint64_t> shape) {
   if (file_) misuse(name, "is declared after the first append");
-  if (type != StoredType::kF32 && type != StoredType::kF64) misuse(name, "is neither F32 nor F64");
   if (name == "__metadata__") misuse(name, "has the name of the metadata");
   if (!index_.emplace(name, tensors_.size()).second) misuse(name, "is declared twice");
   const std::uint64_t byte_count = checked_bytes(name, type, shape);
@@ -75,9 +74,9 @@ void SafetensorsWriter::commit() {
 void SafetensorsWriter::open() {
   // Wider elements first: then every tensor is aligned to its element, as the data begin at a multiple of 8.
   std::uint64_t offset = 0;
-  for (const StoredType type : {StoredType::kF64, StoredType::kF32}) {
+  for (const std::size_t width : {8, 4, 2, 1}) {
     for (Declared& tensor : tensors_) {
-      if (tensor.type != type) continue;
+      if (stored_type_bytes(tensor.type) != width) continue;
       tensor.offset = offset;
       offset += tensor.byte_count;
     }

@@ -1,5 +1,5 @@
-// Writing safetensors files: F32 and F64, streamed, whole or not at all.
 #pragma once
+/// Writing safetensors files: streamed, whole or not at all.
 
 #include <cstddef>
 #include <cstdint>
@@ -42,6 +42,8 @@ class SafetensorsWriter {
   /// Writes the next values of a tensor. The first call writes the header and opens the file.
   void append(std::string_view name, std::span<const float> values);
   void append(std::string_view name, std::span<const double> values);
+  /// All values of a tensor, as they are stored.
+  void append(const StoredTensor& tensor) { append_bytes(tensor.name, tensor.type, tensor.bytes); }
 
   /// Checks that every tensor is complete, then puts the file in place. Call once, last.
   void commit();

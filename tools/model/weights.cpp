@@ -1,12 +1,15 @@
 #include "tools/model/weights.hpp"
 
+#include <algorithm>
+
 #include "tools/files/error.hpp"
-#include "tools/files/safetensors.hpp"
-#include "tools/files/safetensors_writer.hpp"
+#include "tools/model/gpt_config.hpp"
 
 namespace thimble {
 
 namespace {
+
+constexpr std::string_view kPrefix = "transformer.";
 
 std::vector<std::uint64_t> stored_shape(const Shape& s) {
   if (s.rank == 0) return {};
@@ -14,7 +17,17 @@ std::vector<std::uint64_t> stored_shape(const Shape& s) {
   return {std::uint64_t(s.fixed_rows), std::uint64_t(s.cols)};
 }
 
-void check_value(const SafetensorsFile& file, const StoredTensor& tensor) {
+std::string_view without_prefix(std::string_view name) {
+  return name.starts_with(kPrefix) ? name.substr(kPrefix.size()) : name;
+}
+
+/// The name under which a file holds a weight.
+std::string stored_name(const TensorFile& file, std::string_view name) {
+  const std::string prefixed = std::string(kPrefix) + std::string(name);
+  return file.find(name) == nullptr && file.find(prefixed) != nullptr ? prefixed : std::string(name);
+}
+
+void check_value(const TensorFile& file, const StoredTensor& tensor) {
   if (const auto at = first_non_finite(tensor)) {
     throw Error(file.path().string() + ", tensor " + in_quotes(tensor.name),
                 "the value at " + place_text(tensor.shape, *at) + " is not a finite number",
@@ -22,54 +35,68 @@ void check_value(const SafetensorsFile& file, const StoredTensor& tensor) {
   }
 }
 
+/// Tensors that no weight reads: Hugging Face's masks, and a tied head's second copy.
+void check_left_over(const TensorFile& file, const StoredTensor& t, const Model& model) {
+  const std::string_view name = without_prefix(t.name);
+  if (name.ends_with(".attn.bias") || name.ends_with(".attn.masked_bias")) return;
+  const std::string where = file.path().string() + ", tensor " + in_quotes(t.name);
+  if (name == "lm_head.weight" && model.gpt && model.gpt->tied_head) {
+    const StoredTensor* const table = file.find(stored_name(file, "wte.weight"));
+    const bool equal = table != nullptr && table->shape == t.shape && table->type == t.type &&
+                       std::ranges::equal(table->bytes, t.bytes);
+    if (equal) return;
+    throw Error(where, "differs from wte.weight, but the head of " + model.name + " is tied to it",
+                "take a model whose head is its own");
+  }
+  throw Error(where, "the model " + model.name + " has no such weight",
+              "is it a file of another model? thimble inspect shows its shapes");
+}
+
 }  // namespace
 
 template <class real>
-std::map<std::string, std::string> load_weights(Session<real>& session, const std::filesystem::path& path) {
-  const SafetensorsFile file(path);
+void load_weights(Session<real>& session, const TensorFile& file) {
   const auto& parameters = session.prepared().parameters;
+  std::map<std::string, const StoredTensor*, std::less<>> used;
   for (const ParameterSlots& p : parameters) {
-    const auto shape = stored_shape(session.model().tape[p.value].shape);
-    check_value(file, file.require(session.name_of(p), shape));
+    const std::string name = stored_name(file, session.name_of(p));
+    const StoredTensor& t = file.require(name, stored_shape(session.model().tape[p.value].shape));
+    check_value(file, t);
+    used.emplace(name, &t);
   }
-  if (file.tensors().size() > parameters.size()) {
-    for (const StoredTensor& t : file.tensors()) {
-      bool known = false;
-      for (const ParameterSlots& p : parameters) known = known || session.name_of(p) == t.name;
-      if (!known) {
-        throw Error(path.string() + ", tensor " + in_quotes(t.name),
-                    "the model " + session.model().name + " has no such weight",
-                    "is it a file of another model? thimble models --json shows the shapes of each");
-      }
-    }
+  for (const StoredTensor& t : file.tensors()) {
+    if (!used.contains(t.name)) check_left_over(file, t, session.model());
+  }
+  // Only F64 to F32 can fail, at a value that is too large: tried before the first weight changes.
+  for (const auto& [name, tensor] : used) {
+    if (sizeof(real) == 8 || tensor->type != StoredType::kF64) continue;
+    std::vector<real> values(tensor->element_count());
+    file.read_into(*tensor, std::span<real>(values));
   }
   for (const ParameterSlots& p : parameters) {
-    file.read_into(*file.find(session.name_of(p)), session.engine().weight(p));
+    file.read_into(*used.at(stored_name(file, session.name_of(p))), session.engine().weight(p));
   }
-  return file.metadata();
 }
 
 template <class real>
-void save_weights(const Session<real>& session, const std::filesystem::path& path,
-                  const std::map<std::string, std::string>& metadata) {
-  SafetensorsWriter writer(path);
-  for (const auto& [key, value] : metadata) writer.set_metadata(key, value);
-  const auto& parameters = session.prepared().parameters;
-  for (const ParameterSlots& p : parameters) {
-    writer.declare(std::string(session.name_of(p)), stored_type_of<real>(),
-                   stored_shape(session.model().tape[p.value].shape));
+SessionWeights<real>::SessionWeights(const Session<real>& session, std::map<std::string, std::string> metadata)
+    : TensorFile(session.model().name, "session") {
+  std::vector<StoredTensor> tensors;
+  for (const ParameterSlots& p : session.prepared().parameters) {
+    tensors.push_back({std::string(session.name_of(p)), stored_type_of<real>(),
+                       stored_shape(session.model().tape[p.value].shape),
+                       std::as_bytes(session.engine().weight(p))});
   }
-  for (const ParameterSlots& p : parameters) {
-    writer.append(session.name_of(p), std::span<const real>(session.engine().weight(p)));
-  }
-  writer.commit();
+  metadata["model"] = session.model().name;
+  metadata["step"] = std::to_string(session.engine().step());
+  if (session.model().gpt) metadata["config"] = gpt_config_json(*session.model().gpt);
+  set_tensors(std::move(tensors));
+  set_metadata(std::move(metadata));
 }
 
-template std::map<std::string, std::string> load_weights(Session<float>&, const std::filesystem::path&);
-template std::map<std::string, std::string> load_weights(Session<double>&, const std::filesystem::path&);
-template void save_weights(const Session<float>&, const std::filesystem::path&,
-                           const std::map<std::string, std::string>&);
-template void save_weights(const Session<double>&, const std::filesystem::path&,
-                           const std::map<std::string, std::string>&);
+template void load_weights(Session<float>&, const TensorFile&);
+template void load_weights(Session<double>&, const TensorFile&);
+template class SessionWeights<float>;
+template class SessionWeights<double>;
 
 }  // namespace thimble

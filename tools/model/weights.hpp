@@ -1,21 +1,24 @@
 #pragma once
-/// Weights in and out of safetensors files, under the tape's names (Hugging Face's for the gpt family).
+/// Weights in and out of a session, under the tape's names (Hugging Face's for the gpt family).
 
-#include <filesystem>
-#include <map>
-
+#include "tools/files/tensor_file.hpp"
 #include "tools/model/session.hpp"
 
 namespace thimble {
 
 /// Reads every weight of the model. All or nothing: names, shapes, types and values (no NaN, no infinity) are checked
-/// before the first weight changes. F16, BF16, F32 and F64 are converted. Returns the file's metadata.
+/// before the first weight changes. F16, BF16, F32 and F64 are converted. As Hugging Face writes GPT-2, names may begin
+/// with "transformer.", masks (attn.bias, attn.masked_bias) are left aside, and so is the lm_head.weight of a tied head
+/// where it equals wte.weight.
 template <class real>
-std::map<std::string, std::string> load_weights(Session<real>& session, const std::filesystem::path& path);
+void load_weights(Session<real>& session, const TensorFile& file);
 
-/// Writes every weight, whole or not at all.
+/// A session's weights, seen as a file of tensors; they must outlive it. `metadata` is added to "model", "config" and
+/// "step".
 template <class real>
-void save_weights(const Session<real>& session, const std::filesystem::path& path,
-                  const std::map<std::string, std::string>& metadata);
+class SessionWeights : public TensorFile {
+ public:
+  SessionWeights(const Session<real>& session, std::map<std::string, std::string> metadata = {});
+};
 
 }  // namespace thimble
