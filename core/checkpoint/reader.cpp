@@ -2,6 +2,8 @@
 
 #include <pb_decode.h>
 
+#include <cstring>
+
 #include "core/checkpoint/crc32c.hpp"
 #include "core/checkpoint/numbers.hpp"
 #include "core/checkpoint/writer.hpp"
@@ -9,6 +11,24 @@
 namespace thimble {
 
 namespace {
+
+/// A number that is no value of its enumeration becomes "unspecified", before anything reads it as one.
+template <class Enum>
+void keep_known(Enum& value, Enum last) {
+  static_assert(sizeof(Enum) <= sizeof(unsigned));
+  unsigned number = 0;
+  std::memcpy(&number, &value, sizeof value);
+  if (number > unsigned(last)) value = Enum(0);
+}
+
+void keep_known(CheckpointHeader& h) {
+  keep_known(h.profile, _thimble_checkpoint_Profile_MAX);
+  keep_known(h.number_type, _thimble_checkpoint_NumberType_MAX);
+  keep_known(h.gpt.norm, _thimble_checkpoint_Norm_MAX);
+  keep_known(h.gpt.activation, _thimble_checkpoint_Activation_MAX);
+  keep_known(h.optimizer.kind, _thimble_checkpoint_OptimizerKind_MAX);
+  keep_known(h.schedule.kind, _thimble_checkpoint_ScheduleKind_MAX);
+}
 
 class Reader {
  public:
@@ -129,6 +149,7 @@ class Reader {
     if (h.format_version > kFormatVersion) {
       return fail(FaultKind::unsupported_format, "header.format_version", kFormatVersion, h.format_version);
     }
+    keep_known(h);
     tensors_left_ = h.tensor_count;
     return accept(handler_.header(h));
   }
@@ -189,16 +210,16 @@ class Reader {
   bool read_data(pb_istream_t& stream, TensorInput& t) {
     if (t.has_data) return fail(FaultKind::bad_order, "tensor.data");
     t.has_data = true;
-    const thimble_checkpoint_Tensor& m = t.message;
+    thimble_checkpoint_Tensor& m = t.message;
+    keep_known(m.role, _thimble_checkpoint_Role_MAX);
+    keep_known(m.number_type, _thimble_checkpoint_NumberType_MAX);
     t.entry = {m.name, m.role, m.number_type, std::uint8_t(m.shape_count), {m.shape[0], m.shape[1]}};
     if (m.name[0] == 0) return fail(FaultKind::bad_value, "tensor.name");
-    if (m.role < thimble_checkpoint_Role_ROLE_WEIGHT || m.role > thimble_checkpoint_Role_ROLE_GRADIENT) {
-      return fail(FaultKind::bad_value, "tensor.role", thimble_checkpoint_Role_ROLE_WEIGHT, std::uint64_t(m.role));
+    if (m.role == thimble_checkpoint_Role_ROLE_UNSPECIFIED) {
+      return fail(FaultKind::bad_value, "tensor.role", thimble_checkpoint_Role_ROLE_WEIGHT, 0);
     }
-    if (m.number_type != thimble_checkpoint_NumberType_NUMBER_TYPE_F32 &&
-        m.number_type != thimble_checkpoint_NumberType_NUMBER_TYPE_F64) {
-      return fail(FaultKind::bad_value, "tensor.number_type", thimble_checkpoint_NumberType_NUMBER_TYPE_F32,
-                  std::uint64_t(m.number_type));
+    if (m.number_type == thimble_checkpoint_NumberType_NUMBER_TYPE_UNSPECIFIED) {
+      return fail(FaultKind::bad_value, "tensor.number_type", thimble_checkpoint_NumberType_NUMBER_TYPE_F32, 0);
     }
     // In numbers, so that no product of hostile sizes can wrap.
     const std::uint64_t width = m.number_type == thimble_checkpoint_NumberType_NUMBER_TYPE_F64 ? 8 : 4;

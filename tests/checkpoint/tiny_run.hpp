@@ -1,7 +1,9 @@
 #pragma once
 /// A GPT with a thousand weights in training, and its checkpoints in memory.
 
+#include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <vector>
 
 #include "core/checkpoint/training.hpp"
