@@ -45,13 +45,13 @@ TEST(TrainingCheckpoint, GoesOnInTheMiddleOfAWindow) {
 }
 
 TEST(TrainingCheckpoint, TakesWhatThePlanSays) {
-  const TapeView tape = tape_of<TinyGpt>;
   const CheckpointNote notes[] = {{"tokenizer", "abc"}, {"data", ""}};
-  const std::uint64_t note_bytes = metadata_record_bytes("tokenizer", 3) + metadata_record_bytes("data", 0);
+  constexpr std::uint64_t note_bytes = metadata_record_bytes("tokenizer", 3) + metadata_record_bytes("data", 0);
   TinyRun<float> run;
   run.go_on(31);
-  const std::uint64_t most = most_checkpoint_bytes(tape, kNumberTypeOf<float>, 2, true, note_bytes);
-  const std::uint64_t fixed = most - kHeaderRecordBytes - kCommitRecordBytes;
+  constexpr std::uint64_t most =
+      most_checkpoint_bytes(tape_of<TinyGpt>, kNumberTypeOf<float>, 2, true, note_bytes);
+  constexpr std::uint64_t fixed = most - kHeaderRecordBytes - kCommitRecordBytes;
   const std::uint64_t got = run.save(notes).size();
   CHECK_TRUE(got <= most);
   CHECK_TRUE(got > fixed);  // only header and commit vary

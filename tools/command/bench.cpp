@@ -6,6 +6,7 @@
 #include <iostream>
 #include <map>
 
+#include "tools/checkpoint/session_checkpoint.hpp"
 #include "tools/command/common.hpp"
 #include "tools/terminal/table.hpp"
 #include "tools/train/token_batch.hpp"
@@ -23,6 +24,7 @@ struct Flags {
   int steps = 10;
   int warmup = 2;
   double clip = -1;
+  std::string checkpoint;
 };
 
 double milliseconds_since(Clock::time_point start) {
@@ -93,6 +95,28 @@ class StepTimer {
   TrainOptions options_;
 };
 
+/// Time to save the session's run in a folder, and to load it again.
+template <class real>
+Json time_checkpoint(Session<real>& session, const Flags& flags, const TrainOptions& options, int rounds) {
+  const std::filesystem::path file = std::filesystem::path(flags.checkpoint) / "bench.thimble";
+  const Profile profile = session_options(flags.common, {}).profile;
+  TrainingState state = first_state(session, profile, options, flags.common.seed);
+  std::vector<double> saves, loads;
+  std::uint64_t bytes = 0;
+  for (int i = 0; i < rounds; ++i) {
+    const auto start = Clock::now();
+    bytes = save_checkpoint(session, state, {}, file);
+    saves.push_back(milliseconds_since(start));
+    const auto middle = Clock::now();
+    load_checkpoint(session, state, file);
+    loads.push_back(milliseconds_since(middle));
+  }
+  std::filesystem::remove(file);
+  const auto rate = [&](double ms) { return double(bytes) / ms / 1e3; };
+  return {{"bytes", bytes}, {"save_ms", median(saves)}, {"load_ms", median(loads)},
+          {"save_mb_per_second", rate(median(saves))}, {"load_mb_per_second", rate(median(loads))}};
+}
+
 void print(const Json& j) {
   std::cout << std::fixed << std::setprecision(3) << j["model"].get<std::string>() << ", " << j["tokens_per_step"]
             << " tokens a step, " << j["kernels"].get<std::string>() << ", " << j["threads"] << " threads\n"
@@ -158,8 +182,15 @@ void run(const Flags& flags) {
     j["ops"].push_back({{"op", name}, {"calls", c.calls}, {"ms", c.ms}, {"share", c.ms / profiled_ms},
                         {"flops", c.flops}, {"gflops", c.ms > 0 ? double(c.flops) / c.ms / 1e6 : 0.0}});
   }
+  if (!flags.checkpoint.empty()) j["checkpoint"] = time_checkpoint(session, flags, training, 3);
   if (flags.common.json) return print_json(j);
   print(j);
+  if (j.contains("checkpoint")) {
+    const Json& c = j["checkpoint"];
+    std::cout << "\ncheckpoint of " << grouped(c["bytes"].get<std::int64_t>()) << " bytes: saved at "
+              << std::int64_t(c["save_mb_per_second"].get<double>()) << " MB/s, loaded at "
+              << std::int64_t(c["load_mb_per_second"].get<double>()) << " MB/s\n";
+  }
 }
 
 }  // namespace
@@ -171,6 +202,7 @@ void add_bench_command(CLI::App& app) {
   c->add_option("--steps", flags->steps, "Timed steps")->check(CLI::PositiveNumber)->capture_default_str();
   c->add_option("--warmup", flags->warmup, "Steps before them")->check(CLI::NonNegativeNumber)->capture_default_str();
   c->add_option("--clip", flags->clip, "Largest gradient norm; 0: no clipping; default: the model's");
+  c->add_option("--checkpoint", flags->checkpoint, "Also time saving and loading a checkpoint in this folder");
   flags->layout.add_to(*c);
   flags->common.add_to(*c);
   c->callback([flags] { with_real(flags->common, [&]<class real>() { run<real>(*flags); }); });

@@ -1,5 +1,7 @@
 #include "tools/plan_view/plan_json.hpp"
 
+#include "core/checkpoint/training.hpp"
+
 namespace thimble {
 
 namespace {
@@ -38,6 +40,14 @@ std::string tensor_label(const Model& model, const Tensor& t) {
   return name;
 }
 
+std::int64_t checkpoint_bytes(const Model& model, const PlanData& plan) {
+  const bool is_double = plan.options.real_bytes == 8;
+  const std::uint64_t bytes =
+      most_checkpoint_bytes(model.tape, is_double ? kNumberTypeOf<double> : kNumberTypeOf<float>, plan.options.moments,
+                            plan.options.gradients);
+  return std::int64_t(bytes);
+}
+
 Json plan_json(const Model& model, const PlanData& plan, bool tensors) {
   const PlanCosts costs = count_costs(model, plan);
   const std::int64_t n = model.parameter_count();
@@ -53,6 +63,7 @@ Json plan_json(const Model& model, const PlanData& plan, bool tensors) {
            {"moments", plan.moments_end - plan.weights_end},
            {"gradients", plan.gradients_end - plan.moments_end},
            {"inputs", plan.persistent_end - plan.gradients_end}}},
+         {"checkpoint_bytes", checkpoint_bytes(model, plan)},
          {"transient", plan.transient_bytes},
          {"transient_lower_bound", plan.transient_lower_bound},
          {"gap", plan.gap_bytes()},
