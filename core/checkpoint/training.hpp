@@ -28,10 +28,10 @@ constexpr std::uint64_t tensor_table_hash(const Names& entry, int count) {
 
 /// The tensors of an engine's checkpoint, role by role.
 template <class real>
-class TensorTable {
+class CheckpointTensors {
  public:
   /// in_window: with the gradients of a window under way. moments: with the optimizer's state.
-  TensorTable(const Engine<real>& engine, bool moments, bool in_window) : engine_(&engine) {
+  CheckpointTensors(const Engine<real>& engine, bool moments, bool in_window) : engine_(&engine) {
     const ParameterSlots& first = engine.layout().parameters[0];
     add(thimble_checkpoint_Role_ROLE_WEIGHT, true);
     add(thimble_checkpoint_Role_ROLE_FIRST_MOMENT, moments && first.first_moment != kNoPlace);
@@ -86,7 +86,7 @@ template <class real>
 Fault write_training(CheckpointWriter& writer, const Engine<real>& engine, TrainingState state,
                      std::span<const CheckpointNote> notes = {}) {
   state.engine = engine.state();
-  const TensorTable<real> table(engine, true, state.engine.window.micro_batches > 0);
+  const CheckpointTensors<real> table(engine, true, state.engine.window.micro_batches > 0);
   CheckpointHeader header = header_of(state);
   header.number_type = kNumberTypeOf<real>;
   header.tensor_table_hash = table.hash();
@@ -129,7 +129,7 @@ class TrainingLoader : public CheckpointHandler {
   Fault header(const CheckpointHeader& h) override {
     const TrainingState wanted = state_;
     if (const Fault f = read_header(h, state_)) return f;
-    table_ = TensorTable<real>(engine_, what_ == LoadWhat::everything, state_.engine.window.micro_batches > 0);
+    table_ = CheckpointTensors<real>(engine_, what_ == LoadWhat::everything, state_.engine.window.micro_batches > 0);
     if (!(state_.model == wanted.model)) return differs("header.model", wanted.model.hash, state_.model.hash);
     if (h.number_type != kNumberTypeOf<real>) return differs("header.number_type", kNumberTypeOf<real>, h.number_type);
     if (h.tensor_table_hash != table_.hash()) {
@@ -177,7 +177,7 @@ class TrainingLoader : public CheckpointHandler {
   const Engine<real>& engine_;
   LoadWhat what_;
   TrainingState& state_;
-  TensorTable<real> table_;
+  CheckpointTensors<real> table_;
   int next_ = 0;
   bool takes_ = false;
 };

@@ -1,6 +1,7 @@
 #include <cstdint>
 #include <string>
 
+#include "tests/files/damage.hpp"
 #include "tests/files/safetensors_bytes.hpp"
 #include "tests/files/temporary_folder.hpp"
 #include "tools/files/safetensors.hpp"
@@ -214,6 +215,18 @@ TEST(DamagedSafetensors, AnyChangedBitIsReadOrRefusedButNeverCrashes) {
     refused_count += refused(bad);
   }
   CHECK_TRUE(refused_count > 8 * 8);  // at the least every bit of the length
+}
+
+TEST(DamagedSafetensors, BytesInMemoryAreReadLikeAFile) {
+  const auto open = [](std::span<const std::byte> bytes) {
+    return SafetensorsFile::from_bytes(bytes, "t.safetensors");
+  };
+  const SafetensorsFile file = open(std::as_bytes(std::span(good)));
+  CHECK_EQUAL(2U, file.tensors().size());
+  STRCMP_EQUAL("v", file.metadata().at("k").c_str());
+  CHECK_FALSE(thimble::test::refused(good, open));
+  CHECK_EQUAL(good.size(), thimble::test::refused_truncations(good, open));
+  CHECK_TRUE(thimble::test::refused_changes(good, open) > 8 * 8);
 }
 
 TEST(DamagedSafetensors, AnyByteInsertedOrRemovedIsRefused) {

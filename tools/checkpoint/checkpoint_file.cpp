@@ -54,8 +54,9 @@ struct CheckpointFile::Contents : CheckpointHandler {
   std::uint64_t digest = 0;
 };
 
-CheckpointFile::CheckpointFile(const std::filesystem::path& path) : TensorFile(path, "thimble"), file_(path) {
-  const std::span<const std::byte> bytes = file_.bytes();
+CheckpointFile::CheckpointFile(const std::filesystem::path& path) : TensorFile(path, "thimble") {
+  MappedFile file(path);
+  const std::span<const std::byte> bytes = file.bytes();
   Contents contents(bytes);
   if (const Fault f = read_checkpoint(source_of(bytes), contents)) throw_fault(f, path.string());
   header_ = contents.head;
@@ -67,7 +68,11 @@ CheckpointFile::CheckpointFile(const std::filesystem::path& path) : TensorFile(p
     if (const auto config = gpt_config_of(header_.gpt)) contents.notes["config"] = gpt_config_json(*config);
   }
   set_metadata(std::move(contents.notes));
-  set_tensors(std::move(contents.weights));
+  for (StoredTensor& t : contents.weights) {
+    const std::string name = t.name;
+    if (!add(std::move(t))) throw Error(path.string(), "has the weight " + in_quotes(name) + " twice");
+  }
+  keep(std::move(file));
 }
 
 bool CheckpointFile::recognises(std::span<const std::byte> first) {

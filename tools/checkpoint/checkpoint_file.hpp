@@ -2,7 +2,6 @@
 /// A checkpoint as a file of tensors.
 
 #include "core/checkpoint/entry.hpp"
-#include "tools/files/mapped_file.hpp"
 #include "tools/files/tensor_file.hpp"
 
 namespace thimble {
@@ -24,7 +23,6 @@ class CheckpointFile : public TensorFile {
  private:
   struct Contents;
 
-  MappedFile file_;
   CheckpointHeader header_ = {};
   std::uint64_t weights_digest_ = 0;
   std::vector<StoredTensor> other_tensors_;

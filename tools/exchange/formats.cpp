@@ -2,12 +2,18 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <fstream>
 
 #include "tools/checkpoint/checkpoint_file.hpp"
+#include "tools/exchange/gpt2_export.hpp"
 #include "tools/exchange/hugging_face.hpp"
+#include "tools/exchange/tensor_values.hpp"
 #include "tools/exchange/write_checkpoint.hpp"
 #include "tools/files/error.hpp"
+#include "tools/files/gguf.hpp"
+#include "tools/files/npz.hpp"
+#include "tools/files/npz_writer.hpp"
 #include "tools/files/safetensors.hpp"
 #include "tools/files/safetensors_writer.hpp"
 
@@ -24,6 +30,26 @@ std::unique_ptr<TensorFile> open_as(const std::filesystem::path& path) {
 bool is_safetensors(std::span<const std::byte> first) {
   return first.size() > 8 && first[5] == std::byte{0} && first[6] == std::byte{0} && first[7] == std::byte{0} &&
          first[8] == std::byte{'{'};
+}
+
+bool begins_with(std::span<const std::byte> first, std::string_view magic) {
+  return first.size() >= magic.size() && std::memcmp(first.data(), magic.data(), magic.size()) == 0;
+}
+bool is_npz(std::span<const std::byte> first) { return begins_with(first, "PK"); }
+bool is_gguf(std::span<const std::byte> first) { return begins_with(first, "GGUF"); }
+bool is_llmc(std::span<const std::byte> first) {
+  constexpr std::int32_t kMagic = 20240326;
+  return begins_with(first, {reinterpret_cast<const char*>(&kMagic), sizeof kMagic});
+}
+
+void write_npz(const std::filesystem::path& path, const TensorFile& source) {
+  NpzWriter writer(path);
+  for (const StoredTensor& t : source.tensors()) {
+    std::vector<float> converted;
+    const StoredTensor values = t.type == StoredType::kF64 ? t : as_f32(source, t, converted);
+    writer.append(t.name, values.type, t.shape, values.bytes);
+  }
+  writer.commit();
 }
 
 std::string list_of_formats(bool (*wanted)(const WeightsFormat&), bool endings) {
@@ -46,6 +72,9 @@ const std::vector<WeightsFormat>& weights_formats() {
        write_safetensors},
       {"thimble", ".thimble", "a checkpoint (core/checkpoint/checkpoint.proto)", CheckpointFile::recognises,
        open_as<CheckpointFile>, write_checkpoint},
+      {"npz", ".npz", "NumPy's archive", is_npz, open_as<NpzFile>, write_npz},
+      {"gguf", ".gguf", "llama.cpp's file, for a GPT-2 with tanh GELU", is_gguf, open_as<GgufFile>, write_gguf},
+      {"llmc", ".bin", "llm.c's model file, for a GPT-2 with tanh GELU", is_llmc, open_llmc, write_llmc_file},
       {"hf", "", "a folder for Hugging Face's GPT2LMHeadModel", nullptr, nullptr, write_hugging_face_folder},
   };
   return formats;

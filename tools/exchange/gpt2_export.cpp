@@ -1,13 +1,13 @@
 #include "tools/exchange/gpt2_export.hpp"
 
-#include <algorithm>
-
 #include "tools/data/symbols.hpp"
 #include "tools/exchange/hugging_face.hpp"
 #include "tools/exchange/tensor_values.hpp"
 #include "tools/files/error.hpp"
 #include "tools/files/gguf_writer.hpp"
 #include "tools/files/llmc.hpp"
+#include "tools/files/llmc_layout.hpp"
+#include "tools/model/gpt_config.hpp"
 #include "tools/tokenizer/bpe_vocabulary.hpp"
 #include "tools/tokenizer/byte_alphabet.hpp"
 
@@ -111,21 +111,6 @@ const StoredTensor& tensor_of(const TensorFile& source, const std::string& name)
   throw Error(source.path().string(), "has no tensor " + in_quotes(name), "use thimble import FILE --model MODEL OUT");
 }
 
-std::vector<float> turned(std::span<const std::byte> bytes, std::uint64_t rows, std::uint64_t cols) {
-  const auto* const from = reinterpret_cast<const std::byte*>(bytes.data());
-  std::vector<float> values(rows * cols), out(rows * cols);
-  std::copy_n(from, bytes.size(), reinterpret_cast<std::byte*>(values.data()));
-  constexpr std::uint64_t kTile = 32;
-  for (std::uint64_t r0 = 0; r0 < rows; r0 += kTile) {
-    for (std::uint64_t c0 = 0; c0 < cols; c0 += kTile) {
-      for (std::uint64_t r = r0; r < std::min(rows, r0 + kTile); ++r) {
-        for (std::uint64_t c = c0; c < std::min(cols, c0 + kTile); ++c) out[c * rows + r] = values[r * cols + c];
-      }
-    }
-  }
-  return out;
-}
-
 }  // namespace
 
 void write_gguf(const std::filesystem::path& path, const TensorFile& source) {
@@ -138,16 +123,34 @@ void write_gguf(const std::filesystem::path& path, const TensorFile& source) {
     if (t.turned && shape.size() == 2) std::swap(shape[0], shape[1]);
     out.declare(t.name, StoredType::kF32, shape);
   }
+  std::vector<std::byte> turned;
   for (const GgufTensor& t : list) {
     std::vector<float> converted;
     const StoredTensor values = as_f32(source, tensor_of(source, t.source), converted);
     if (!t.turned || values.shape.size() != 2) {
       out.append(t.name, values.bytes);
     } else {
-      out.append(t.name, std::as_bytes(std::span(turned(values.bytes, values.shape[0], values.shape[1]))));
+      turned.resize(values.bytes.size());
+      detail::transpose(values.bytes, values.shape[0], values.shape[1], sizeof(float), turned);
+      out.append(t.name, turned);
     }
   }
   out.commit();
+}
+
+std::unique_ptr<TensorFile> open_llmc(const std::filesystem::path& path) {
+  struct LlmcWeights : LlmcFile {
+    explicit LlmcWeights(const std::filesystem::path& p) : LlmcFile(p) {
+      GptConfig c;
+      c.vocabulary = int(config().vocabulary);
+      c.context = int(config().context);
+      c.width = int(config().width);
+      c.heads = int(config().heads);
+      c.layers = int(config().layers);
+      set_metadata({{"config", gpt_config_json(c)}});
+    }
+  };
+  return std::make_unique<LlmcWeights>(path);
 }
 
 void write_llmc_file(const std::filesystem::path& path, const TensorFile& source) {

@@ -1,8 +1,9 @@
 #include "tools/files/safetensors.hpp"
 
+#include <cstring>
+
 #include "tools/files/error.hpp"
 #include "tools/files/safetensors_header.hpp"
-#include "tools/files/stored_values.hpp"
 
 namespace thimble {
 namespace {
@@ -13,7 +14,8 @@ detail::Header read_header(std::span<const std::byte> bytes, const std::string& 
     throw Error(where,
                 "has only " + std::to_string(bytes.size()) + " bytes; safetensors begin with 8 for a length");
   }
-  const auto length = detail::load_value<std::uint64_t>(bytes, 0);
+  std::uint64_t length = 0;
+  std::memcpy(&length, bytes.data(), sizeof(length));
   const std::uint64_t left = bytes.size() - detail::kLengthBytes;
   if (length > detail::kMaxHeaderBytes) {
     throw Error(where, "states a header of " + std::to_string(length) + " bytes; the format allows 100000000",
@@ -32,20 +34,27 @@ detail::Header read_header(std::span<const std::byte> bytes, const std::string& 
 
 }  // namespace
 
-SafetensorsFile::SafetensorsFile(const std::filesystem::path& path)
-    : TensorFile(path, "safetensors"), file_(path) {
+SafetensorsFile::SafetensorsFile(std::span<const std::byte> bytes, const std::filesystem::path& where)
+    : TensorFile(where, "safetensors") {
   std::size_t data_begin = 0;
-  detail::Header header = read_header(file_.bytes(), path.string(), data_begin);
-  std::vector<StoredTensor> tensors;
-  tensors.reserve(header.entries.size());
+  detail::Header header = read_header(bytes, where.string(), data_begin);
+  set_metadata(std::move(header.metadata));
   for (detail::HeaderEntry& entry : header.entries) {
     const std::size_t begin = data_begin + static_cast<std::size_t>(entry.offsets[0]);
     const std::size_t size = static_cast<std::size_t>(entry.offsets[1] - entry.offsets[0]);
-    tensors.push_back(
-        {std::move(entry.name), entry.type, std::move(entry.shape), file_.bytes().subspan(begin, size)});
+    add({std::move(entry.name), entry.type, std::move(entry.shape), bytes.subspan(begin, size)});
   }
-  set_tensors(std::move(tensors));
-  set_metadata(std::move(header.metadata));
+}
+
+SafetensorsFile::SafetensorsFile(const std::filesystem::path& path) : TensorFile(path, "safetensors") {
+  MappedFile file(path);
+  *this = from_bytes(file.bytes(), path);
+  keep(std::move(file));
+}
+
+SafetensorsFile SafetensorsFile::from_bytes(std::span<const std::byte> bytes,
+                                            const std::filesystem::path& where) {
+  return SafetensorsFile(bytes, where);
 }
 
 }  // namespace thimble

@@ -3,7 +3,15 @@
 /// Format: https://huggingface.co/docs/safetensors. Every file is taken as hostile: it is checked whole when
 /// it is opened, and a tensor that can be asked for is a tensor whose bytes are there.
 
-#include "tools/files/mapped_file.hpp"
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "tools/files/tensor_file.hpp"
 
 namespace thimble {
@@ -15,8 +23,12 @@ class SafetensorsFile : public TensorFile {
  public:
   explicit SafetensorsFile(const std::filesystem::path& path);
 
+  /// The same from memory, which must outlive the object. `where` stands in messages as a path would.
+  static SafetensorsFile from_bytes(std::span<const std::byte> bytes, const std::filesystem::path& where);
+
  private:
-  MappedFile file_;
+  SafetensorsFile(std::span<const std::byte> bytes, const std::filesystem::path& where);
+
 };
 
 }  // namespace thimble

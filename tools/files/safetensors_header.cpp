@@ -1,8 +1,6 @@
 #include "tools/files/safetensors_header.hpp"
 
 #include <algorithm>
-#include <iterator>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <unordered_set>
@@ -12,37 +10,6 @@
 
 namespace thimble::detail {
 namespace {
-
-struct TypeRow {
-  StoredType type;
-  std::string_view name;
-  std::size_t bytes;
-};
-
-constexpr TypeRow kTypes[] = {
-    {StoredType::kBool, "BOOL", 1},      {StoredType::kU8, "U8", 1},          {StoredType::kI8, "I8", 1},
-    {StoredType::kF8E5M2, "F8_E5M2", 1}, {StoredType::kF8E4M3, "F8_E4M3", 1}, {StoredType::kI16, "I16", 2},
-    {StoredType::kU16, "U16", 2},        {StoredType::kF16, "F16", 2},        {StoredType::kBF16, "BF16", 2},
-    {StoredType::kI32, "I32", 4},        {StoredType::kU32, "U32", 4},        {StoredType::kF32, "F32", 4},
-    {StoredType::kI64, "I64", 8},        {StoredType::kU64, "U64", 8},        {StoredType::kF64, "F64", 8},
-};
-
-const TypeRow& type_row(StoredType type) {
-  return *std::find_if(std::begin(kTypes), std::end(kTypes),
-                       [&](const TypeRow& row) { return row.type == type; });
-}
-
-/// Bytes of a shape, or nothing when the product does not fit 64 bits.
-std::optional<std::uint64_t> byte_count(const std::vector<std::uint64_t>& shape, StoredType type) {
-  std::uint64_t count = type_row(type).bytes;
-  // A zero makes the tensor empty however large the other dimensions are.
-  if (std::find(shape.begin(), shape.end(), 0U) != shape.end()) return 0;
-  for (const std::uint64_t size : shape) {
-    if (count > std::numeric_limits<std::uint64_t>::max() / size) return std::nullopt;
-    count *= size;
-  }
-  return count;
-}
 
 std::string offsets_text(const HeaderEntry& entry) {
   return shape_text(entry.offsets);
@@ -171,15 +138,12 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
   }
 
   void set_type(const std::string& name) {
-    std::vector<std::string> known;
-    for (const TypeRow& row : kTypes) {
-      known.emplace_back(row.name);
-      if (row.name != name) continue;
-      entry_.type = row.type;
-      return;
+    const std::optional<StoredType> type = stored_type_named(name);
+    if (!type) {
+      throw Error(where_, "tensor " + in_quotes(entry_.name) + " has the unknown dtype " + in_quotes(name),
+                  did_you_mean(name, stored_type_names()));
     }
-    throw Error(where_, "tensor " + in_quotes(entry_.name) + " has the unknown dtype " + in_quotes(name),
-                did_you_mean(name, known));
+    entry_.type = *type;
   }
 
   void finish_tensor() {
@@ -189,8 +153,9 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
     if (offset_count_ != 2) fail("has " + std::to_string(offset_count_) + " data_offsets instead of two");
     if (entry_.offsets[1] < entry_.offsets[0])
       fail("ends before it begins: data_offsets " + offsets_text(entry_));
-    const std::string described = shape_text(entry_.shape) + " of " + std::string(type_row(entry_.type).name);
-    const std::optional<std::uint64_t> needed = byte_count(entry_.shape, entry_.type);
+    const std::string described =
+        shape_text(entry_.shape) + " of " + std::string(stored_type_name(entry_.type));
+    const std::optional<std::uint64_t> needed = stored_bytes(entry_.shape, entry_.type);
     if (!needed) fail("has the shape " + described + ", more bytes than 64 bits can count");
     const std::uint64_t given = entry_.offsets[1] - entry_.offsets[0];
     if (given != *needed) {
@@ -249,15 +214,3 @@ void check_coverage(const Header& header, std::uint64_t data_bytes, const std::s
 }
 
 }  // namespace thimble::detail
-
-namespace thimble {
-
-std::string_view stored_type_name(StoredType type) {
-  return detail::type_row(type).name;
-}
-
-std::size_t stored_type_bytes(StoredType type) {
-  return detail::type_row(type).bytes;
-}
-
-}  // namespace thimble

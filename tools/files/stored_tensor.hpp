@@ -1,8 +1,10 @@
 #pragma once
-/// A tensor as a file holds it: a name, a shape, and bytes in one of the usual number types.
+/// Tensors as files hold them: a name, an element type, a shape, little-endian bytes somewhere in memory.
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,7 +13,7 @@
 
 namespace thimble {
 
-/// Element types, under the names of safetensors. `F8*` and integers can be listed, not converted.
+/// Element types of the files that thimble reads. `F8*` and integers can be listed, not converted.
 enum class StoredType : std::uint8_t {
   kBool,
   kU8,
@@ -33,8 +35,17 @@ enum class StoredType : std::uint8_t {
 /// "F32" and so on.
 std::string_view stored_type_name(StoredType type);
 
+/// The type of that name, in exactly this spelling.
+std::optional<StoredType> stored_type_named(std::string_view name);
+
+/// All names, for suggestions.
+std::vector<std::string> stored_type_names();
+
 /// Bytes an element takes.
 std::size_t stored_type_bytes(StoredType type);
+
+/// Bytes of a shape, or nothing when the product does not fit 64 bits.
+std::optional<std::uint64_t> stored_bytes(std::span<const std::uint64_t> shape, StoredType type);
 
 /// The stored type of `real`: F32 of float, F64 of double.
 template <class real>
@@ -60,6 +71,32 @@ std::string shape_text(std::span<const std::uint64_t> shape);
 
 /// The place of a flat row-major index in a shape: "[3, 5]".
 std::string place_text(std::span<const std::uint64_t> shape, std::size_t index);
+
+/// Converts a floating-point tensor (F16, BF16, F32, F64) to `out`, whose size must be the element count.
+/// `Error` at `where` for other types, and for an F64 value too large for float. NaN and infinities pass: see
+/// `first_non_finite`.
+template <class real>
+void convert_floats(const StoredTensor& tensor, std::span<real> out, const std::string& where);
+
+/// The tensors of a file in its order, found by name.
+class TensorTable {
+ public:
+  /// False, and nothing added, when there is one of this name already.
+  bool add(StoredTensor tensor);
+
+  const std::vector<StoredTensor>& tensors() const { return tensors_; }
+
+  /// Null when there is no such tensor.
+  const StoredTensor* find(std::string_view name) const;
+
+  /// The tensor, with exactly this shape; `Error` at `where` names the nearest tensor or both shapes.
+  const StoredTensor& require(std::string_view name, std::span<const std::uint64_t> shape,
+                              const std::string& where) const;
+
+ private:
+  std::vector<StoredTensor> tensors_;
+  std::map<std::string, std::size_t, std::less<>> index_;
+};
 
 /// Flat index of the first NaN or infinity, for F16, BF16, F32 and F64; none for other types.
 std::optional<std::size_t> first_non_finite(const StoredTensor& tensor);

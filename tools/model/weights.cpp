@@ -81,16 +81,13 @@ void load_weights(Session<real>& session, const TensorFile& file) {
 template <class real>
 SessionWeights<real>::SessionWeights(const Session<real>& session, std::map<std::string, std::string> metadata)
     : TensorFile(session.model().name, "session") {
-  std::vector<StoredTensor> tensors;
   for (const ParameterSlots& p : session.prepared().parameters) {
-    tensors.push_back({std::string(session.name_of(p)), stored_type_of<real>(),
-                       stored_shape(session.model().tape[p.value].shape),
-                       std::as_bytes(session.engine().weight(p))});
+    add({std::string(session.name_of(p)), stored_type_of<real>(), stored_shape(session.model().tape[p.value].shape),
+         std::as_bytes(session.engine().weight(p))});
   }
   metadata["model"] = session.model().name;
   metadata["step"] = std::to_string(session.engine().step());
   if (session.model().gpt) metadata["config"] = gpt_config_json(*session.model().gpt);
-  set_tensors(std::move(tensors));
   set_metadata(std::move(metadata));
 }
 
