@@ -2,11 +2,11 @@
 /// The learning rate of every optimizer step. Steps count from 0; a rate depends on its step alone, so a
 /// resumed run continues exactly and nothing is ever advanced twice.
 ///
-///   warm-up, step < warmup:  peak (step + 1) / warmup
+///   warm-up (step < warmup): peak (step + 1) / warmup
 ///   constant:                peak
-///   linear:                  floor + (peak - floor) (1 - p),               p = (step - warmup) / (total -
-///   warmup) cosine:                  floor + (peak - floor) (1 + cos(pi p)) / 2,   p as for linear wsd
-///   (warm-up, stable, decay):  peak, then linear to the floor over the last decay_steps
+///   linear:                  floor + (peak - floor) (1 - p), where p = (step - warmup) / (total - warmup)
+///   cosine:                  floor + (peak - floor) (1 + cos(pi p)) / 2, with the same p
+///   wsd:                     peak, then linear to the floor over the last decay_steps
 /// From step `total` on all but `constant` stay at the floor.
 
 #include <cstdint>

@@ -54,7 +54,10 @@ ThreadTeam::ThreadTeam(int count) : count_(count) {
   const std::vector<int> processors = allowed_processors();
   spin_ = count_ <= int(processors.size());
   for (int i = 1; i < count_; ++i) threads_.emplace_back([this, i] { serve(i); });
-  if (count_ > 1 && spin_) {
+  // Where all processors are the team's: the system sometimes runs two of its threads on one. With fewer, another
+  // program may have chosen the same ones.
+  if (count_ > 1 && count_ == int(processors.size())) {
+    pinned_from_ = processors;
     pin(pthread_self(), processors[0]);
     for (int i = 1; i < count_; ++i) pin(threads_[std::size_t(i - 1)].native_handle(), processors[std::size_t(i)]);
   }
@@ -65,6 +68,11 @@ ThreadTeam::~ThreadTeam() {
   round_.fetch_add(1, std::memory_order_release);
   round_.notify_all();
   for (std::thread& t : threads_) t.join();
+  if (pinned_from_.empty()) return;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const int processor : pinned_from_) CPU_SET(processor, &set);
+  pthread_setaffinity_np(pthread_self(), sizeof(set), &set);
 }
 
 Team ThreadTeam::team() {

@@ -34,6 +34,7 @@ class ThreadTeam {
   int count_;
   bool spin_;
   std::vector<std::thread> threads_;
+  std::vector<int> pinned_from_;  ///< the processors that the first thread may use again afterwards
   Job job_ = nullptr;
   void* argument_ = nullptr;
   alignas(64) std::atomic<std::uint32_t> round_{0};      ///< counts jobs

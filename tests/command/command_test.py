@@ -104,7 +104,7 @@ class Results(Command):
         self.assertLess(r["held_out_loss"], r["unigram_entropy"] - 0.5)
         self.assertAlmostEqual(r["bits_per_byte"], r["held_out_loss"] / math.log(2), places=6)
         lines = [json.loads(line) for line in log.read_text().splitlines()]
-        self.assertEqual([line["step"] for line in lines if "learning_rate" in line], list(range(150)))
+        self.assertEqual([line["step"] for line in lines if "learning_rate" in line], list(range(1, 151)))
         s = self.ok("sample", "pocket", "--weights", weights, "--prompt", "the ", "--length", 100, "--top-k", 5)
         self.assertEqual(len(s["samples"][0]["tokens"]), 100)
         self.assertEqual(s, self.ok("sample", "pocket", "--weights", weights, "--prompt", "the ", "--length", 100,
@@ -152,6 +152,60 @@ class Results(Command):
         self.assertEqual(json.loads(log.read_text().splitlines()[-1])["digest"], result["digest"])
         self.assertEqual(run("sample", "pocket", "--weights", weights, "--length", 5).returncode, 0)
 
+    def test_interrupted_in_a_long_text_it_saves_at_once(self):
+        long = self.file("long.txt", TEXT * 400)  # held-out windows for minutes
+        weights = self.path / "w.safetensors"
+        p = subprocess.Popen([THIMBLE, "train", "char", "--text", long, "--steps", "1000000", "--save", weights,
+                              "--held-out", "0.9", "--evaluate-every", "1000000"], stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE)
+        time.sleep(2)
+        p.send_signal(signal.SIGINT)
+        _, err = p.communicate(timeout=20)
+        self.assertEqual(p.returncode, 130)
+        self.assertIn(b"stopping, then saving", err)
+        self.assertTrue(weights.exists())
+
+    def test_a_killed_run_goes_on_as_if_it_had_never_stopped(self):
+        for optimizer, schedule in (("adamw", "cosine"), ("sgd", "wsd")):
+            with self.subTest(optimizer):
+                common = ["train", "pocket", "--text", self.text, "--steps", 100, "--accumulate", 3, "--optimizer", optimizer,
+                          "--schedule", schedule, "--lr", 0.01]
+                whole = self.ok(*common)
+                folder = self.path / optimizer
+                for kill in (signal.SIGKILL, signal.SIGTERM, signal.SIGKILL):  # between steps, and in a window
+                    p = subprocess.Popen([THIMBLE, *map(str, common), "--checkpoint", folder, "--every", "7", "--resume",
+                                          "--isa", "plain", "--threads", "1"], stdout=subprocess.DEVNULL,
+                                         stderr=subprocess.DEVNULL)
+                    time.sleep(0.3)
+                    p.send_signal(kill)
+                    p.wait(timeout=60)
+                resumed = self.ok(*common, "--checkpoint", folder, "--resume")
+                self.assertEqual(resumed["digest"], whole["digest"])
+                self.assertEqual(len(list(folder.iterdir())), 2)
+                again = self.ok(*common, "--checkpoint", folder, "--resume")
+                self.assertEqual((again["digest"], again["steps"]), (whole["digest"], 0))
+
+    def test_a_damaged_checkpoint_gives_way_to_the_one_before(self):
+        common = ["train", "pocket", "--text", self.text, "--steps", 20, "--checkpoint", self.path / "run"]
+        whole = self.ok(*common, "--every", 5)
+        newest = sorted((self.path / "run").iterdir())[-1]
+        data = bytearray(newest.read_bytes())
+        data[len(data) // 2] ^= 4
+        newest.write_bytes(data)
+        r = run(*common, "--resume", "--json")
+        self.assertEqual(r.returncode, 0, r.stderr)
+        self.assertIn(newest.name, r.stderr)
+        self.assertEqual(json.loads(r.stdout)["digest"], whole["digest"])
+        self.assertEqual(json.loads(r.stdout)["resumed_at_step"], 15)
+
+    def test_steps_that_are_left_out_are_told(self):
+        weights = self.path / "w.safetensors"
+        names = self.file("names.txt", "emma\nolivia\nava\nisabella\nsophia\ncharlotte\n")
+        r = run("train", "decoder", "--documents", names, "--steps", 5, "--lr", 1e6, "--warmup", 0, "--save", weights)
+        self.assertEqual(r.returncode, 1)
+        self.assertIn("the last step was left out", r.stderr)
+        self.assertEqual(run("inspect", weights, "--verify").returncode, 0)
+
 
 class BadInput(Command):
     def test_unknown_model_names_the_nearest(self):
@@ -186,7 +240,9 @@ class BadInput(Command):
     def test_options_out_of_range(self):
         data = ["train", "char", "--text", self.text]
         self.fails(*data, "--context", 100, says="100")
-        self.fails(*data, "--lr", -1, says="learning rate")
+        self.fails(*data, "--lr", -1, says="--lr", status=2)
+        self.fails(*data, "--lr", 1e39, says="--lr", status=2)
+        self.fails(*data, "--steps", 10**18, says="--steps", status=2)
         self.fails(*data, "--lr", "nan", says="learning rate")
         self.fails(*data, "--betas", 0.9, 1.5, says="betas")
         self.fails(*data, "--recompute", "h.0.nothing", says="h.0.nothing")
@@ -196,6 +252,45 @@ class BadInput(Command):
         self.fails("sample", "neuron", "--weights", self.text, says="neuron")
         self.fails("grad", "neuron", "--set", "w9=1", says="w9")
         self.fails("gradcheck", "decoder", "--weight", "wte.weight", "--index", 100000, says="--index")
+
+    def test_flags_that_contradict_each_other(self):
+        tokens = self.file("t.json", json.dumps([[[1, 2, 3, 4]]]))
+        data = ["train", "decoder", "--tokens", tokens]
+        self.fails(*data, "--momentum", 0.5, says="--momentum")
+        self.fails(*data, "--optimizer", "sgd", "--eps", 1e-9, says="--eps")
+        self.fails(*data, "--schedule", "cosine", "--decay-steps", 1, says="wsd")
+        self.fails(*data, "--schedule", "gpt3", "--min-lr", 1e-9, says="--min-lr")
+        self.fails(*data, "--batch", 3, says="--batch", status=2)
+        self.fails(*data, "--column", "x", says="--csv", status=2)
+        self.fails(*data, "--resume", says="--checkpoint", status=2)
+        before = tokens.read_bytes()
+        self.fails(*data, "--save", tokens, says="--tokens")
+        self.assertEqual(tokens.read_bytes(), before)
+
+    def test_a_resumed_run_must_be_the_same(self):
+        common = ["train", "pocket", "--text", self.text, "--checkpoint", self.path / "run"]
+        self.ok(*common, "--steps", 10)
+        self.fails(*common, "--steps", 10, says="--resume")
+        for more, says in ((["--steps", 20], "--steps"), (["--steps", 10, "--schedule", "linear"], "cosine"),
+                           (["--steps", 10, "--seed", 9], "--seed"), (["--steps", 10, "--batch", 2], "--batch"),
+                           (["--steps", 10, "--real", "f64"], "number_type"),
+                           (["--steps", 10, "--profile", "separate"], "profile"),
+                           (["--steps", 10, "--optimizer", "sgd"], "header")):
+            self.fails(*common, "--resume", *more, says=says)
+
+    def test_weights_of_another_model_are_refused(self):
+        weights = self.trained("char", 1)
+        moved = self.path / "moved.safetensors"
+        raw = weights.read_bytes()
+        moved.write_bytes(raw.replace(b"gelu_tanh", b"gelu_erf ", 1).replace(b'"gelu_erf "', b'"gelu_erf" ', 1)
+                          .replace(b'gelu_erf \\"', b'gelu_erf\\" ', 1))
+        self.fails("sample", "char", "--weights", moved, says="activation")
+
+    def test_output_that_cannot_be_written(self):
+        with open("/dev/full", "w") as full:
+            r = subprocess.run([THIMBLE, "models"], stdout=full, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(r.returncode, 1)
+        self.assertIn("standard output", r.stderr)
 
     def test_where_weights_cannot_be_written(self):
         self.fails("train", "pocket", "--text", self.text, "--steps", 2, "--save", self.path / "no/such/w.safetensors",
@@ -233,7 +328,7 @@ class BadInput(Command):
                 self.fails("sample", "pocket", "--weights", path, says=[path.name, words])
                 self.fails("train", "pocket", "--text", self.text, "--weights", path, "--save",
                            self.path / "never.safetensors", says=[path.name, words])
-        self.fails("sample", "char", "--weights", self.path / "pocket.safetensors", says="wte.weight")
+        self.fails("sample", "char", "--weights", self.path / "pocket.safetensors", says="context 32")
 
     def test_tokenizers(self):
         data = ["train", "pocket", "--text", self.text, "--tokenizer"]

@@ -41,7 +41,7 @@ void import_weights(const Flags& f) {
   options.gradients = false;
   options.moments = 0;
   Session<real> session(model, options);
-  load_weights(session, *source);
+  load_weights(session, *source, Origin::any);
   std::map<std::string, std::string> metadata;
   const auto tokenizer = source->metadata().find("tokenizer");
   if (tokenizer != source->metadata().end()) metadata.insert(*tokenizer);

@@ -46,5 +46,6 @@ int main(int argc, char** argv) {
   } catch (const std::exception& e) {
     return fail(e.what());
   }
+  if (!std::cout.flush()) return fail("standard output could not be written");
   return 0;
 }

@@ -1,5 +1,7 @@
 /// thimble train: a model, a text, and the progress of the one learning the other.
 
+#include <unistd.h>
+
 #include <cmath>
 #include <csignal>
 #include <iomanip>
@@ -8,7 +10,8 @@
 #include "tools/checkpoint/checkpoint_folder.hpp"
 #include "tools/checkpoint/fault_error.hpp"
 #include "tools/checkpoint/session_checkpoint.hpp"
-#include "tools/command/common.hpp"
+#include "tools/command/train_flags.hpp"
+#include "tools/command/train_resume.hpp"
 #include "tools/exchange/formats.hpp"
 #include "tools/files/atomic_file.hpp"
 #include "tools/files/json_lines.hpp"
@@ -21,79 +24,17 @@ namespace thimble {
 
 namespace {
 
-/// What is not given on the command line comes from the model.
-struct Flags {
-  CommonFlags common;
-  LayoutFlags layout;
-  DataChoice data;
-  std::string model;
-  std::string weights;
-  std::string save;
-  std::string log;
-  std::string checkpoint;
-  std::int64_t every = 0;
-  bool resume = false;
-  std::int64_t steps = 0;
-  int accumulate = 1;
-  std::int64_t evaluate_every = 0;
-  std::optional<std::string> optimizer, schedule;
-  std::optional<double> lr, min_lr, weight_decay, clip, eps, momentum;
-  std::optional<std::int64_t> warmup, decay_steps;
-  std::vector<double> betas;
-};
-
 std::atomic<bool> interrupted{false};
 
 /// The first Ctrl-C or SIGTERM ends the run after the current micro-batch; a second one ends the program.
 void on_interrupt(int signal) {
   interrupted = true;
   std::signal(signal, SIG_DFL);
+  constexpr std::string_view kText = "\nthimble: stopping, then saving; once more to stop at once\n";
+  if (::write(STDERR_FILENO, kText.data(), kText.size()) < 0) return;
 }
 
 constexpr int kInterruptedStatus = 130;
-
-ScheduleKind schedule_kind(const std::string& text) {
-  if (text == "constant") return ScheduleKind::constant;
-  if (text == "linear") return ScheduleKind::linear;
-  if (text == "wsd") return ScheduleKind::wsd;
-  return ScheduleKind::cosine;
-}
-
-/// The named presets have their published shape, in proportion to the run's steps and at the run's peak rate.
-Schedule preset(const std::string& name, const Schedule& s, std::int64_t steps, double tokens_per_step) {
-  if (name == "gpt3") return gpt3_schedule(double(steps) * tokens_per_step, tokens_per_step, s.peak);
-  return llama3_405b_schedule(steps);
-}
-
-TrainOptions train_options(const Flags& f, const Model& model, std::int64_t steps, double tokens_per_step) {
-  TrainOptions o = model.training;
-  OptimizerOptions& opt = o.optimizer;
-  if (f.optimizer) opt.kind = *f.optimizer == "sgd" ? OptimizerKind::sgd : OptimizerKind::adamw;
-  if (f.betas.size() == 2) {
-    opt.beta1 = f.betas[0];
-    opt.beta2 = f.betas[1];
-  }
-  opt.epsilon = f.eps.value_or(opt.epsilon);
-  opt.momentum = f.momentum.value_or(opt.momentum);
-  opt.weight_decay = f.weight_decay.value_or(opt.weight_decay);
-  opt.clip = f.clip.value_or(opt.clip);
-
-  Schedule& s = o.schedule;
-  const double floor_share = s.peak > 0 ? s.floor / s.peak : 0;
-  s.peak = f.lr.value_or(s.peak);
-  s.floor = f.min_lr.value_or(s.peak * floor_share);
-  s.total_steps = steps;
-  s.warmup_steps = f.warmup.value_or(std::min(s.warmup_steps, steps / 10));
-  if (f.schedule && (*f.schedule == "gpt3" || *f.schedule == "llama3-405b")) {
-    s = preset(*f.schedule, s, steps, tokens_per_step);
-  } else if (f.schedule) {
-    s.kind = schedule_kind(*f.schedule);
-  }
-  s.decay_steps = f.decay_steps.value_or(s.kind == ScheduleKind::wsd ? steps / 5 : 0);
-  if (const char* fault = fault_of(o.schedule)) throw Error("schedule", fault, "see --lr, --min-lr, --warmup, --steps");
-  if (const char* fault = fault_of(o.optimizer)) throw Error("optimizer", fault, "");
-  return o;
-}
 
 /// Fails now rather than after the training.
 void check_writable(const std::string& path) {
@@ -113,43 +54,10 @@ Json evaluation_json(const EvaluationRecord& e, const DataSource& data) {
   return j;
 }
 
-/// A resumed run must be the one that was begun: every difference would show in the bits.
-void require_same_run(const TrainingState& asked, const TrainingState& found, const std::string& file) {
-  const auto require = [&](const char* flag, auto now, auto then) {
-    if (now == then) return;
-    std::ostringstream text;
-    text << "the run was begun with " << then << ", and is asked to go on with " << now;
-    throw Error(std::string(flag) + " and " + file, text.str(), "give the flags of the first start");
-  };
-  const OptimizerOptions &a = asked.options.optimizer, &f = found.options.optimizer;
-  require("--seed", asked.seed, found.seed);
-  require("--accumulate", asked.accumulate, found.accumulate);
-  require("--optimizer", int(a.kind), int(f.kind));
-  require("--betas", a.beta1, f.beta1);
-  require("--betas", a.beta2, f.beta2);
-  require("--eps", a.epsilon, f.epsilon);
-  require("--weight-decay", a.weight_decay, f.weight_decay);
-  require("--momentum", a.momentum, f.momentum);
-  require("--clip", a.clip, f.clip);
-  const Schedule &s = asked.options.schedule, &t = found.options.schedule;
-  require("--schedule", int(s.kind), int(t.kind));
-  require("--lr", s.peak, t.peak);
-  require("--warmup", s.warmup_steps, t.warmup_steps);
-  if (s.kind != ScheduleKind::constant) {
-    require("--min-lr", s.floor, t.floor);
-    require("--steps", s.total_steps, t.total_steps);
-    require("--decay-steps", s.decay_steps, t.decay_steps);
-  }
-  if (asked.data_hash != found.data_hash) {
-    throw Error(file, "the run was begun with other data, another batch or another context",
-                "give the data and --batch, --context, --held-out of the first start");
-  }
-}
-
 template <class real>
 class TrainCommand {
  public:
-  explicit TrainCommand(const Flags& flags)
+  explicit TrainCommand(const TrainFlags& flags)
       : flags_(flags),
         model_(find_model(flags.model)),
         data_(open_data(flags.data, model_, flags.layout.extent_for(model_), flags.common.seed)),
@@ -178,7 +86,10 @@ class TrainCommand {
       if (folder_ && every > 0 && p.data_cursor % every == 0) save_position();
     };
     hooks.step = [&](const StepRecord& r) {
-      progress.update(r.step + 1, r.result.loss, double(r.tokens) / r.seconds);
+      progress.update(r.step, r.result.loss, double(r.tokens) / r.seconds);
+      if (r.result.status != Status::ok) {
+        progress.note("step " + std::to_string(r.step) + ": " + text_of(r.result.status) + "; the step is left out");
+      }
       if (log_) log_->write(step_json(r));
     };
     hooks.evaluation = [&](const EvaluationRecord& e) {
@@ -192,12 +103,15 @@ class TrainCommand {
     try {
       summary = train(session_, *data_, plan_, position_, hooks, interrupted);
     } catch (const Error&) {
-      save();
+      save_after_error();
       throw;
     }
     progress.finish();
-    if (folder_) save_position();
-    save();
+    save_all();
+    if (summary.last_status != Status::ok) {
+      throw Error("training", std::string("the last step was left out: ") + text_of(summary.last_status),
+                  "the weights are those of the last good step; try a lower --lr, or --clip 1");
+    }
     const Json result = result_json(summary);
     if (log_) log_->write(result);
     if (flags_.common.json) {
@@ -254,13 +168,16 @@ class TrainCommand {
     require_same_run(state_, loaded, file.string());
     state_ = loaded;
     position_ = {loaded.data_cursor, std::int64_t(loaded.tokens), loaded.running_loss};
-    resumed_at_ = loaded.engine.step;
+    saved_cursor_ = position_.data_cursor;
+    resumed_at_ = std::int64_t(position_.data_cursor) / flags_.accumulate;
     if (flags_.common.json) return;
-    std::cout << "resumed from " << file.string() << " after " << *resumed_at_ << " steps\n";
+    std::cout << "resumed from " << file.string() << " after " << *resumed_at_ << " steps"
+              << (*resumed_at_ >= steps_ ? ": the run is at its end\n" : "\n");
   }
 
   void save_position() {
     if (position_.data_cursor == saved_cursor_) return;
+    require_finite_weights();
     state_.data_cursor = position_.data_cursor;
     state_.tokens = std::uint64_t(position_.tokens);
     state_.running_loss = position_.running_loss;
@@ -273,6 +190,30 @@ class TrainCommand {
     std::ostringstream s;
     s << std::fixed << std::setprecision(4) << x;
     return s.str();
+  }
+
+  /// Everything that the user asked for, unless a weight is not finite: then an earlier file is worth more.
+  void save_all() {
+    require_finite_weights();
+    if (folder_) save_position();
+    save();
+  }
+
+  void require_finite_weights() const {
+    for (const ParameterSlots& p : session_.prepared().parameters) {
+      if (!first_non_finite(std::span<const real>(session_.engine().weight(p)))) continue;
+      throw Error("training", "the weight " + std::string(session_.name_of(p)) + " is not finite any more",
+                  "nothing was saved; try a lower --lr, or --clip 1");
+    }
+  }
+
+  /// The same after an error, which is the one to be told.
+  void save_after_error() {
+    try {
+      save_all();
+    } catch (const Error& e) {
+      std::cerr << "thimble: " << e.what() << "\n";
+    }
   }
 
   void save() const {
@@ -295,7 +236,10 @@ class TrainCommand {
            {"digest", digest_text(session_.engine().digest())}};
     if (s.held_out) j.update(evaluation_json(*s.held_out, *data_));
     j.erase("step");
-    for (const auto& [name, value] : data_->facts()) j[name] = value;
+    for (const auto& [name, value] : data_->facts()) {
+      j[name] = value;
+      if (value == std::floor(value)) j[name] = std::int64_t(value);
+    }
     if (!flags_.save.empty()) j["saved"] = flags_.save;
     if (folder_) j["checkpoint"] = folder_->files().front().string();
     if (resumed_at_) j["resumed_at_step"] = *resumed_at_;
@@ -306,10 +250,11 @@ class TrainCommand {
   }
 
   void print(const TrainSummary& s, const Json& result) const {
-    std::cout << plot_curve(s.losses, {.title = "loss"}) << "\n";
+    if (s.steps > 0) std::cout << plot_curve(s.losses, {.title = "loss"}) << "\n";
     std::cout << (s.interrupted ? "interrupted after " : "trained ") << s.steps << " steps, " << s.tokens
-              << " tokens in " << number(s.seconds) << " s (" << std::int64_t(double(s.tokens) / s.seconds)
-              << " tokens/s), arena " << session_.prepared().layout.arena_bytes << " bytes\n";
+              << " tokens in " << number(s.seconds) << " s";
+    if (s.seconds > 0) std::cout << " (" << std::int64_t(double(s.tokens) / s.seconds) << " tokens/s)";
+    std::cout << ", arena " << session_.prepared().layout.arena_bytes << " bytes\n";
     if (s.held_out) {
       std::cout << "held-out loss " << number(s.held_out->loss) << " nats a token";
       if (const auto bits = bits_per_byte(*s.held_out, *data_)) std::cout << " (" << number(*bits) << " bits per byte)";
@@ -323,7 +268,7 @@ class TrainCommand {
     if (folder_) std::cout << "checkpoint " << folder_->files().front().string() << "\n";
   }
 
-  const Flags& flags_;
+  const TrainFlags& flags_;
   const Model& model_;
   std::unique_ptr<DataSource> data_;
   std::int64_t steps_;
@@ -340,65 +285,11 @@ class TrainCommand {
 }  // namespace
 
 void add_train_command(CLI::App& app) {
-  const auto flags = std::make_shared<Flags>();
-  Flags& f = *flags;
+  const auto flags = std::make_shared<TrainFlags>();
   CLI::App* const c = app.add_subcommand("train", "Train a model");
-  c->add_option("model", f.model, "The model's name")->required();
-
-  c->add_option("--text", f.data.text, "Train on a text; its distinct bytes are the tokens, or --tokenizer's")->group("Data");
-  c->add_option("--tokenizer", f.data.tokenizer, kTokenizerHelp)->group("Data");
-  c->add_option("--documents", f.data.documents, "Train on documents, one a line, each framed by a BOS token")
-      ->group("Data");
-  c->add_flag("--in-order", f.data.in_order, "Documents in the file's order instead of a seeded one")->group("Data");
-  c->add_option("--csv", f.data.csv, "Train on a column of numbers, cut into quantile bins")->group("Data");
-  c->add_option("--column", f.data.column, "The column's name")->group("Data");
-  c->add_option("--tokens", f.data.tokens, "Train on token ids [step][row][T+1] (JSON), in order")->group("Data");
-  c->add_option("--held-out", f.data.held_out, "Part of a text or column kept from training")
-      ->check(CLI::Range(0.0, 0.9))
-      ->capture_default_str()
-      ->group("Data");
-
-  c->add_option("--steps", f.steps, "Optimizer steps; 0: the model's default, or all of --tokens")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  c->add_option("--accumulate", f.accumulate, "Micro-batches a step")->check(CLI::PositiveNumber)->capture_default_str();
-  c->add_option("--evaluate-every", f.evaluate_every, "Steps between evaluations; 0: a tenth of the run")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-
-  const char* const kOptimizer = "Optimizer (without these, as the model says)";
-  c->add_option("--optimizer", f.optimizer, "adamw or sgd")->check(CLI::IsMember({"adamw", "sgd"}))->group(kOptimizer);
-  c->add_option("--lr", f.lr, "Highest learning rate")->group(kOptimizer);
-  c->add_option("--min-lr", f.min_lr, "Lowest learning rate")->group(kOptimizer);
-  c->add_option("--warmup", f.warmup, "Steps of linear warm-up")->group(kOptimizer);
-  c->add_option("--schedule", f.schedule, "constant, linear, cosine, wsd, or the shape of gpt3 or llama3-405b")
-      ->check(CLI::IsMember({"constant", "linear", "cosine", "wsd", "gpt3", "llama3-405b"}))
-      ->group(kOptimizer);
-  c->add_option("--decay-steps", f.decay_steps, "wsd: steps of the final decay; default a fifth")->group(kOptimizer);
-  c->add_option("--weight-decay", f.weight_decay, "Of matrices; biases and norms never decay")->group(kOptimizer);
-  c->add_option("--clip", f.clip, "Largest gradient norm; 0: no clipping")->group(kOptimizer);
-  c->add_option("--betas", f.betas, "AdamW's two betas")->expected(2)->group(kOptimizer);
-  c->add_option("--eps", f.eps, "AdamW's epsilon")->group(kOptimizer);
-  c->add_option("--momentum", f.momentum, "SGD's momentum")->group(kOptimizer);
-
-  const char* const kFiles = "Files";
-  c->add_option("--weights", f.weights, "Start from these weights, of any format that thimble reads")->group(kFiles);
-  c->add_option("--save", f.save, "Write the weights here at the end, or when interrupted; the ending names the format")->group(kFiles);
-  c->add_option("--checkpoint", f.checkpoint,
-                "Keep the run's checkpoints in this folder: at the end, when interrupted, and as --every says")
-      ->group(kFiles);
-  c->add_option("--every", f.every, "Steps between checkpoints; 0: only at the end")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str()
-      ->group(kFiles);
-  c->add_flag("--resume", f.resume, "Go on from the newest whole checkpoint, if there is one")->group(kFiles);
-  c->add_option("--log", f.log, "Append a JSON line for every step and evaluation")->group(kFiles);
-  f.layout.add_to(*c);
-  f.common.add_to(*c);
+  add_train_flags(*c, *flags);
   c->callback([flags] {
-    if (flags->checkpoint.empty() && (flags->resume || flags->every > 0)) {
-      throw Error(flags->resume ? "--resume" : "--every", "needs the folder of the checkpoints", "add --checkpoint DIR");
-    }
+    require_consistent(*flags);
     flags->data.weights = flags->weights;
     const int status = with_real(flags->common, [&]<class real>() { return TrainCommand<real>(*flags).run(); });
     if (status != 0) throw CLI::RuntimeError(status);

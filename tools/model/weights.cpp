@@ -1,6 +1,7 @@
 #include "tools/model/weights.hpp"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "tools/files/error.hpp"
 #include "tools/model/gpt_config.hpp"
@@ -52,10 +53,30 @@ void check_left_over(const TensorFile& file, const StoredTensor& t, const Model&
               "is it a file of another model? thimble inspect shows its shapes");
 }
 
+/// Weights have no sign of their own of the activation or the number of heads: the file's metadata has.
+void check_origin(const TensorFile& file, const Model& model) {
+  const std::string where = file.path().string();
+  if (const auto config = gpt_config_from(file.metadata(), where); config && model.gpt) {
+    const auto theirs = nlohmann::json::parse(gpt_config_json(*config));
+    const auto ours = nlohmann::json::parse(gpt_config_json(*model.gpt));
+    for (const auto& [key, value] : ours.items()) {
+      if (theirs[key] == value) continue;
+      throw Error(where, "is of a GPT with " + key + " " + theirs[key].dump() + "; " + model.name + " has " + value.dump(),
+                  "thimble import takes what fits all the same");
+    }
+    return;
+  }
+  const auto named = file.metadata().find("model");
+  if (named == file.metadata().end() || named->second == model.name) return;
+  throw Error(where, "is of the model " + in_quotes(named->second) + ", not " + model.name,
+              "thimble import takes what fits all the same");
+}
+
 }  // namespace
 
 template <class real>
-void load_weights(Session<real>& session, const TensorFile& file) {
+void load_weights(Session<real>& session, const TensorFile& file, Origin origin) {
+  if (origin == Origin::same_model) check_origin(file, session.model());
   const auto& parameters = session.prepared().parameters;
   std::map<std::string, const StoredTensor*, std::less<>> used;
   for (const ParameterSlots& p : parameters) {
@@ -91,8 +112,8 @@ SessionWeights<real>::SessionWeights(const Session<real>& session, std::map<std:
   set_metadata(std::move(metadata));
 }
 
-template void load_weights(Session<float>&, const TensorFile&);
-template void load_weights(Session<double>&, const TensorFile&);
+template void load_weights(Session<float>&, const TensorFile&, Origin);
+template void load_weights(Session<double>&, const TensorFile&, Origin);
 template class SessionWeights<float>;
 template class SessionWeights<double>;
 

@@ -78,8 +78,8 @@ class CorpusSource : public DataSource {
 
   std::map<std::string, std::string> metadata() const override { return metadata_; }
   std::map<std::string, double> facts() const override {
-    return {{"tokens", double(corpus_.ids().size())},
-            {"held_out_tokens", double(corpus_.held_out().size())},
+    return {{"data_tokens", double(corpus_.ids().size())},
+            {"data_held_out_tokens", double(corpus_.held_out().size())},
             {"unigram_entropy", corpus_.unigram_entropy()},
             {"held_out_unigram_loss", corpus_.held_out_unigram_loss()}};
   }

@@ -47,7 +47,7 @@ struct NonFiniteFinder {
 }  // namespace
 
 template <class real>
-EvaluationRecord evaluate_held_out(Session<real>& session, DataSource& data, std::size_t most) {
+EvaluationRecord evaluate_held_out(Session<real>& session, DataSource& data, std::size_t most, std::int64_t step) {
   double sum = 0;
   std::int64_t valid = 0;
   const std::size_t count = std::min(most, data.held_out_count());
@@ -56,7 +56,7 @@ EvaluationRecord evaluate_held_out(Session<real>& session, DataSource& data, std
     const TokenBatch b = data.held_out(i * data.held_out_count() / count);
     require_ok(session.engine().evaluate(b.tokens, b.targets, b.extent, sum, valid), "held-out data");
   }
-  return {session.engine().step(), valid > 0 ? sum / double(valid) : 0, valid};
+  return {step, valid > 0 ? sum / double(valid) : 0, valid};
 }
 
 template <class real>
@@ -92,13 +92,14 @@ TrainSummary train(Session<real>& session, DataSource& data, const TrainPlan& pl
       if (hooks.micro_batch) hooks.micro_batch(position);
       continue;
     }
-    const std::int64_t step = std::int64_t(position.data_cursor / a_step) - 1;
+    const std::int64_t step = std::int64_t(position.data_cursor / a_step);
     const UpdateResult r = engine.update(plan.options);
-    if (r.status == Status::ok) position.running_loss = next_running_loss(position.running_loss, step, r.loss);
+    if (r.status == Status::ok) position.running_loss = next_running_loss(position.running_loss, step - 1, r.loss);
     summary.losses.push_back(r.loss);
     summary.gradient_norms.push_back(r.gradient_norm);
     summary.learning_rates.push_back(r.learning_rate);
     summary.seconds = watch.seconds();
+    summary.last_status = r.status;
     ++summary.steps;
     if (hooks.step) hooks.step({step, r, summary.tokens, summary.seconds});
     if (hooks.micro_batch) hooks.micro_batch(position);
@@ -111,15 +112,15 @@ TrainSummary train(Session<real>& session, DataSource& data, const TrainPlan& pl
                   std::string(text_of(r.status)) + (at.empty() ? "" : "; the first value that is not is " + at),
                   "the weights are those of the last good step; try a lower --lr, or --clip 1");
     }
-    const bool evaluate = plan.evaluate_every > 0 && (step + 1) % plan.evaluate_every == 0 && step + 1 < plan.steps;
+    const bool evaluate = plan.evaluate_every > 0 && step % plan.evaluate_every == 0 && step < plan.steps;
     if (evaluate && data.held_out_count() > 0) {
-      EvaluationRecord e = evaluate_held_out(session, data, plan.evaluation_batches);
+      EvaluationRecord e = evaluate_held_out(session, data, plan.evaluation_batches, step);
       if (hooks.evaluation) hooks.evaluation(e);
     }
   }
   summary.interrupted = stop && position.data_cursor < end;
-  if (data.held_out_count() > 0) {
-    summary.held_out = evaluate_held_out(session, data, data.held_out_count());
+  if (!summary.interrupted && data.held_out_count() > 0) {
+    summary.held_out = evaluate_held_out(session, data, data.held_out_count(), plan.steps);
     if (hooks.evaluation) hooks.evaluation(*summary.held_out);
   }
   return summary;
@@ -129,8 +130,8 @@ template TrainSummary train(Session<float>&, DataSource&, const TrainPlan&, Trai
                             const std::atomic<bool>&);
 template TrainSummary train(Session<double>&, DataSource&, const TrainPlan&, TrainPosition&, const TrainHooks&,
                             const std::atomic<bool>&);
-template EvaluationRecord evaluate_held_out(Session<float>&, DataSource&, std::size_t);
-template EvaluationRecord evaluate_held_out(Session<double>&, DataSource&, std::size_t);
+template EvaluationRecord evaluate_held_out(Session<float>&, DataSource&, std::size_t, std::int64_t);
+template EvaluationRecord evaluate_held_out(Session<double>&, DataSource&, std::size_t, std::int64_t);
 template std::string first_non_finite_value(Session<float>&, const TokenBatch&);
 template std::string first_non_finite_value(Session<double>&, const TokenBatch&);
 

@@ -26,7 +26,7 @@ struct TrainPosition {
 
 /// One finished step.
 struct StepRecord {
-  std::int64_t step = 0;  ///< counted from 0
+  std::int64_t step = 0;  ///< counted from 1, those that were left out too
   UpdateResult result;
   std::int64_t tokens = 0;  ///< seen so far
   double seconds = 0;       ///< since the start
@@ -34,7 +34,7 @@ struct StepRecord {
 
 /// One evaluation on held-out windows.
 struct EvaluationRecord {
-  std::int64_t step = 0;  ///< steps trained so far
+  std::int64_t step = 0;  ///< the last before it
   double loss = 0;        ///< nats a token
   std::int64_t tokens = 0;
 };
@@ -54,20 +54,21 @@ struct TrainSummary {
   std::int64_t tokens = 0;
   std::int64_t rejected = 0;  ///< steps whose loss or gradient was not finite
   double seconds = 0;
+  Status last_status = Status::ok;  ///< of the last step
   bool interrupted = false;
 };
 
 /// Trains from `position` until the steps are done or `stop` becomes true (after the current micro-batch, whose
-/// gradients then wait in the engine's window). A step whose loss or gradient is
+/// gradients then wait in the engine's window; the evaluation at the end is left out). A step whose loss or gradient is
 /// not finite is left out; after several in a row an Error names the first tensor that is not finite. The weights are
 /// then still those of the last good step.
 template <class real>
 TrainSummary train(Session<real>& session, DataSource& data, const TrainPlan& plan, TrainPosition& position,
                    const TrainHooks& hooks, const std::atomic<bool>& stop);
 
-/// Mean loss over held-out batches, at most `most` of them.
+/// Mean loss over held-out batches, at most `most` of them, after step `step`.
 template <class real>
-EvaluationRecord evaluate_held_out(Session<real>& session, DataSource& data, std::size_t most);
+EvaluationRecord evaluate_held_out(Session<real>& session, DataSource& data, std::size_t most, std::int64_t step);
 
 /// The first value of a batch's pass that is not finite: "h.0.attn (attention)"; empty where all are finite.
 template <class real>
