@@ -110,11 +110,23 @@ class Results(Command):
         self.assertEqual(s, self.ok("sample", "pocket", "--weights", weights, "--prompt", "the ", "--length", 100,
                                     "--top-k", 5, "--isa", "plain", "--threads", 1) | {"kernels": s["kernels"]})
 
+    def test_a_gradient_check_nudges_no_weight_twice(self):
+        self.assertEqual(self.ok("gradcheck", "neuron")["samples"], 3)
+        self.assertEqual(self.ok("gradcheck", "neuron", "--samples", 10**9)["samples"], 3)
+        self.assertEqual(self.ok("gradcheck", "decoder")["samples"], 552)
+        ignored = self.file("ignored.json", "[[[1, -1, -1]]]")
+        r = self.ok("gradcheck", "decoder", "--tokens", ignored)
+        self.assertEqual((r["loss"], r["largest_error"], r["passed"]), (0, 0, True))
+
     def test_documents_columns_and_tokens_train(self):
         names = self.file("names.txt", "anna\nbob\n\nclara\r\nda\n")
         self.ok("train", "microgpt", "--documents", names, "--steps", 8)
         sensor = self.file("s.csv", "time,value\n" + "".join(f"{i},{math.sin(i / 5) * 10}\n" for i in range(600)))
-        self.ok("train", "pocket", "--csv", sensor, "--column", "value", "--steps", 5)
+        bins = self.path / "bins.safetensors"
+        self.ok("train", "pocket", "--csv", sensor, "--column", "value", "--steps", 5, "--save", bins)
+        text = self.ok("sample", "pocket", "--weights", bins, "--prompt", "1 2", "--length", 3)["samples"][0]["text"]
+        self.assertEqual(text.split("\n")[0], "1 2")
+        self.assertEqual(len([float(x) for x in text.split()]), 5)
         tokens = self.file("t.json", json.dumps([[[1, 2, 3, 4]], [[4, 3, 2, 1]]]))
         self.assertEqual(self.ok("train", "decoder", "--tokens", tokens)["steps"], 2)
 
@@ -243,8 +255,8 @@ class BadInput(Command):
         self.fails(*data, "--lr", -1, says="--lr", status=2)
         self.fails(*data, "--lr", 1e39, says="--lr", status=2)
         self.fails(*data, "--steps", 10**18, says="--steps", status=2)
-        self.fails(*data, "--lr", "nan", says="learning rate")
-        self.fails(*data, "--betas", 0.9, 1.5, says="betas")
+        self.fails(*data, "--lr", "nan", says="--lr", status=2)
+        self.fails(*data, "--betas", 0.9, 1.5, says="betas", status=2)
         self.fails(*data, "--recompute", "h.0.nothing", says="h.0.nothing")
         self.fails(*data, "--isa", "sse9", says="--isa", status=2)
         self.fails(*data, "--batch", -1, says="--batch", status=2)
@@ -266,6 +278,29 @@ class BadInput(Command):
         before = tokens.read_bytes()
         self.fails(*data, "--save", tokens, says="--tokens")
         self.assertEqual(tokens.read_bytes(), before)
+
+    def test_numbers_that_are_none(self):
+        for value in ("-1", "010", "99999999999999999999999", "1.5", "x", ""):
+            self.fails("bench", "neuron", "--seed", value, says="--seed", status=2)
+            self.fails("bench", "neuron", "--steps", value, says="--steps", status=2)
+        for value in ("-1", "nan", "inf", "x"):
+            self.fails("gradcheck", "neuron", "--nudge", value, says="--nudge", status=2)
+            self.fails("sample", "char", "--weights", self.text, "--temperature", value, says="--temperature", status=2)
+        self.fails("grad", "neuron", "--set", "x1=nan", says="--set")
+        self.fails("gradcheck", "decoder", "--index", 3, says="--weight", status=2)
+        r = run("bench", "neuron", "--steps", "-1")
+        self.assertLess(len(r.stderr), 200)
+
+    def test_weights_that_have_grown_too_large(self):
+        weights = self.trained("pocket", 1)
+        data = bytearray(weights.read_bytes())
+        length = struct.unpack("<Q", data[:8])[0]
+        for name, entry in json.loads(data[8:8 + length]).items():
+            if name != "__metadata__":
+                begin, end = (8 + length + offset for offset in entry["data_offsets"])
+                data[begin:end] = struct.pack("<f", 3e38) * ((end - begin) // 4)
+        weights.write_bytes(data)
+        self.fails("sample", "pocket", "--weights", weights, says=["position 0", "finite"])
 
     def test_a_resumed_run_must_be_the_same(self):
         common = ["train", "pocket", "--text", self.text, "--checkpoint", self.path / "run"]

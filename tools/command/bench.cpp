@@ -199,9 +199,10 @@ void add_bench_command(CLI::App& app) {
   const auto flags = std::make_shared<Flags>();
   CLI::App* const c = app.add_subcommand("bench", "Time a training step, and each kind of op in it");
   c->add_option("model", flags->model, "The model's name")->required();
-  c->add_option("--steps", flags->steps, "Timed steps")->check(CLI::PositiveNumber)->capture_default_str();
-  c->add_option("--warmup", flags->warmup, "Steps before them")->check(CLI::NonNegativeNumber)->capture_default_str();
-  c->add_option("--clip", flags->clip, "Largest gradient norm; 0: no clipping; default: the model's");
+  c->add_option("--steps", flags->steps, "Timed steps")->check(whole_number(1, 1'000'000))->capture_default_str();
+  c->add_option("--warmup", flags->warmup, "Steps before them")->check(whole_number(0, 1'000'000))->capture_default_str();
+  c->add_option("--clip", flags->clip, "Largest gradient norm; 0: no clipping; default: the model's")
+      ->check(real_number(0, 1e30));
   c->add_option("--checkpoint", flags->checkpoint, "Also time saving and loading a checkpoint in this folder");
   flags->layout.add_to(*c);
   flags->common.add_to(*c);

@@ -1,8 +1,11 @@
 #include "tools/command/common.hpp"
 
+#include <charconv>
 #include <cinttypes>
+#include <cmath>
 #include <cstdio>
 #include <iostream>
+#include <sstream>
 
 namespace thimble {
 
@@ -18,17 +21,19 @@ void CommonFlags::add_to(CLI::App& command) {
       ->check(CLI::IsMember({"fused", "separate"}))
       ->capture_default_str();
   command.add_option("--threads", threads, "Threads; 0: one a processor. The bits do not depend on it")
-      ->check(CLI::Range(0, 256))
+      ->check(whole_number(0, 256))
       ->capture_default_str();
-  command.add_option("--seed", seed, "Seed of all random numbers")->capture_default_str();
+  command.add_option("--seed", seed, "Seed of all random numbers")
+      ->check(whole_number(0, ~std::uint64_t(0)))
+      ->capture_default_str();
 }
 
 void LayoutFlags::add_to(CLI::App& command) {
   command.add_option("--batch", batch, "Sequences in a step; 0: the model's default")
-      ->check(CLI::Range(0, 65536))
+      ->check(whole_number(0, 65536))
       ->capture_default_str();
   command.add_option("--context", context, "Tokens in a sequence; 0: the model's default")
-      ->check(CLI::Range(0, 1 << 20))
+      ->check(whole_number(0, 1 << 20))
       ->capture_default_str();
   command
       .add_option("--recompute", recompute,
@@ -67,6 +72,36 @@ SessionOptions session_options(const CommonFlags& common, const Extent& extent) 
   o.isa = isa_from(common.isa);
   o.profile = common.profile == "separate" ? Profile::separate : Profile::fused;
   return o;
+}
+
+CLI::Validator whole_number(std::uint64_t low, std::uint64_t high) {
+  const auto check = [low, high](const std::string& text) -> std::string {
+    std::uint64_t value = 0;
+    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool whole = fault == std::errc() && end == text.data() + text.size();
+    const bool octal = text.size() > 1 && text[0] == '0';
+    if (whole && !octal && value >= low && value <= high) return "";
+    return in_quotes(text) + " is not a whole number from " + std::to_string(low) + " to " + std::to_string(high);
+  };
+  return CLI::Validator(check, "");
+}
+
+CLI::Validator real_number(double low, double high) {
+  const auto check = [low, high](const std::string& text) -> std::string {
+    const std::optional<double> value = finite_number(text);
+    if (value && *value >= low && *value <= high) return "";
+    std::ostringstream range;
+    range << low << " to " << high;
+    return in_quotes(text) + " is not a number from " + range.str();
+  };
+  return CLI::Validator(check, "");
+}
+
+std::optional<double> finite_number(const std::string& text) {
+  double x = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), x);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(x)) return std::nullopt;
+  return x;
 }
 
 std::string digest_text(std::uint64_t digest) {

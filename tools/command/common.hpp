@@ -52,6 +52,13 @@ auto with_real(const CommonFlags& common, F f) {
   return f.template operator()<float>();
 }
 
+/// Checks of a flag's value: a decimal whole number, a finite number, from `low` to `high`.
+CLI::Validator whole_number(std::uint64_t low, std::uint64_t high);
+CLI::Validator real_number(double low, double high);
+
+/// The finite number that is all of `text`, or nothing.
+std::optional<double> finite_number(const std::string& text);
+
 /// Sixteen hexadecimal digits.
 std::string digest_text(std::uint64_t digest);
 

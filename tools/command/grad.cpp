@@ -33,7 +33,8 @@ template <class real>
 void assign(Session<real>& session, const std::string& text) {
   const std::size_t equals = text.find('=');
   double value = 0;
-  if (equals == std::string::npos || !CLI::detail::lexical_cast(text.substr(equals + 1), value)) {
+  if (equals == std::string::npos || !CLI::detail::lexical_cast(text.substr(equals + 1), value) ||
+      !std::isfinite(value)) {
     throw Error("--set", in_quotes(text) + " is not of the form NAME=NUMBER", "for example --set w1=2");
   }
   const std::string name = text.substr(0, equals);
@@ -93,6 +94,11 @@ std::vector<NamedTensor> input_gradients(const Session<real>& session) {
 
 /// Inputs are the prompt's tokens but for the last; the target of each is the next.
 TokenBatch prompt_batch(const Flags& flags, const Model& model) {
+  if (flags.weights.empty() && flags.tokenizer.empty() &&
+      flags.prompt.find_first_not_of("0123456789 ") != std::string::npos) {
+    throw Error("--prompt", "without --weights or --tokenizer there is no tokenizer, so the prompt is read as token ids",
+                "give one of the two, or ids: --prompt '1 2 3'");
+  }
   const Metadata metadata = flags.weights.empty() ? Metadata{} : open_weights(flags.weights)->metadata();
   const auto tokenizer =
       choose_tokenizer(flags.tokenizer, metadata, flags.weights, std::size_t(model.vocabulary()));
@@ -173,7 +179,8 @@ void add_grad_command(CLI::App& app) {
       ->capture_default_str();
   c->add_option("--set", flags->assignments, "NAME=NUMBER: an input or weight of the neuron (repeatable)");
   c->add_option("--influence-limit", flags->influence_limit,
-                "Longest context for which --out holds influence too (one backward pass a position)")
+                "Longest context for which --out holds influence too: of row 0 of the batch, by one backward pass a position")
+      ->check(whole_number(0, 1 << 20))
       ->capture_default_str();
   flags->common.add_to(*c);
   c->callback([flags] { with_real(flags->common, [&]<class real>() { run<real>(*flags); }); });

@@ -1,5 +1,6 @@
 /// thimble gradcheck: gradients against what a nudge of the weight does to the loss.
 
+#include <algorithm>
 #include <cmath>
 #include <iomanip>
 #include <iostream>
@@ -20,7 +21,7 @@ struct Flags {
   std::string model;
   std::string weights;
   std::string tokens;
-  int samples = 552;
+  std::int64_t samples = 552;
   std::string weight;
   std::int64_t index = 0;
   double nudge = 0;
@@ -45,7 +46,7 @@ class GradientChecker {
     e.begin_window();
     require_ok(e.accumulate(batch.tokens, batch.targets, batch.extent));
     loss_ = e.mean_loss();
-    valid_ = double(e.valid_in_window());
+    valid_ = std::max(1.0, double(e.valid_in_window()));
     for (const ParameterSlots& p : parameters()) {
       const auto g = e.gradient(p);
       gradients_.emplace_back(g.begin(), g.end());
@@ -78,7 +79,7 @@ class GradientChecker {
     double sum = 0;
     std::int64_t valid = 0;
     require_ok(session_.engine().evaluate(batch_.tokens, batch_.targets, batch_.extent, sum, valid));
-    return sum / double(valid);
+    return valid > 0 ? sum / double(valid) : 0;
   }
 
   Session<real>& session_;
@@ -89,8 +90,18 @@ class GradientChecker {
   std::vector<std::vector<real>> gradients_;
 };
 
+/// How many weights were nudged, and which of them disagrees most.
+struct Findings {
+  std::int64_t count = 0;
+  Probe worst;
+
+  void add(const Probe& p) {
+    if (count++ == 0 || !(p.error() <= worst.error())) worst = p;
+  }
+};
+
 template <class real>
-std::vector<Probe> probe_named(GradientChecker<real>& checker, const Session<real>& session, const Flags& flags) {
+Findings probe_named(GradientChecker<real>& checker, const Session<real>& session, const Flags& flags) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < checker.parameters().size(); ++i) {
     const ParameterSlots& p = checker.parameters()[i];
@@ -100,23 +111,46 @@ std::vector<Probe> probe_named(GradientChecker<real>& checker, const Session<rea
       throw Error("--index", std::to_string(flags.index) + " is outside " + flags.weight,
                   "it holds " + std::to_string(p.count) + " numbers, counted from 0");
     }
-    return {checker.probe(i, flags.index)};
+    return {1, checker.probe(i, flags.index)};
   }
   throw Error("--weight", session.model().name + " has no weight " + in_quotes(flags.weight),
               did_you_mean(flags.weight, names));
 }
 
-/// Every tensor in turn, at places drawn from the seed.
-template <class real>
-std::vector<Probe> probe_samples(GradientChecker<real>& checker, int samples, std::uint64_t seed) {
-  std::vector<Probe> probes;
-  const auto& parameters = checker.parameters();
-  for (int i = 0; i < samples; ++i) {
-    const std::size_t p = std::size_t(i) % parameters.size();
-    const double u = uniform(seed, std::uint64_t(i), std::uint64_t(Stream::probe));
-    probes.push_back(checker.probe(p, std::int64_t(u * double(parameters[p].count))));
+/// How many of `samples` fall to each tensor: equal parts, but never more than it holds.
+std::vector<std::int64_t> spread(std::int64_t samples, const std::vector<ParameterSlots>& parameters) {
+  std::vector<std::int64_t> parts(parameters.size());
+  for (bool room = true; room && samples > 0;) {
+    room = false;
+    const std::int64_t share = std::max<std::int64_t>(1, samples / std::int64_t(parts.size()));
+    for (std::size_t p = 0; p < parts.size(); ++p) {
+      const std::int64_t more = std::min({share, samples, std::int64_t(parameters[p].count) - parts[p]});
+      parts[p] += more;
+      samples -= more;
+      room = room || more > 0;
+    }
   }
-  return probes;
+  return parts;
+}
+
+/// Distinct places of every tensor, drawn from the seed by Floyd's method (Bentley and Floyd, CACM 30(9), 1987).
+template <class real>
+Findings probe_samples(GradientChecker<real>& checker, std::int64_t samples, std::uint64_t seed) {
+  Findings findings;
+  const auto& parameters = checker.parameters();
+  const std::vector<std::int64_t> parts = spread(samples, parameters);
+  std::uint64_t draw = 0;
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    const std::int64_t count = std::int64_t(parameters[p].count);
+    std::vector<bool> taken(static_cast<std::size_t>(count));
+    for (std::int64_t last = count - parts[p]; last < count; ++last) {
+      std::int64_t place = std::int64_t(uniform(seed, draw++, std::uint64_t(Stream::probe)) * double(last + 1));
+      if (taken[std::size_t(place)]) place = last;
+      taken[std::size_t(place)] = true;
+      findings.add(checker.probe(p, place));
+    }
+  }
+  return findings;
 }
 
 template <class real>
@@ -139,22 +173,17 @@ int run(const Flags& flags) {
   const double nudge = flags.nudge > 0 ? flags.nudge : is_double ? 3e-6 : 1e-2;
   const double tolerance = flags.tolerance > 0 ? flags.tolerance : is_double ? 1e-7 : 2e-2;
   GradientChecker<real> checker(session, batch, nudge);
-  const std::vector<Probe> probes = flags.weight.empty()
-                                        ? probe_samples(checker, flags.samples, flags.common.seed)
-                                        : probe_named(checker, session, flags);
-  Probe worst = probes.front();
-  for (const Probe& p : probes) {
-    if (!(p.error() <= worst.error())) worst = p;
-  }
+  const auto [count, worst] = flags.weight.empty() ? probe_samples(checker, flags.samples, flags.common.seed)
+                                                   : probe_named(checker, session, flags);
   const bool passed = worst.error() <= tolerance;
   if (flags.common.json) {
     print_json({{"model", model.name}, {"real", flags.common.real}, {"loss", checker.loss()},
-                {"samples", probes.size()}, {"nudge", nudge}, {"largest_error", worst.error()},
+                {"samples", count}, {"nudge", nudge}, {"largest_error", worst.error()},
                 {"tolerance", tolerance}, {"passed", passed},
                 {"worst", {{"weight", worst.weight}, {"index", worst.index}, {"gradient", worst.gradient},
                            {"difference", worst.difference}}}});
   } else {
-    std::cout << std::setprecision(12) << probes.size() << " weights nudged by " << nudge << " (" << flags.common.real
+    std::cout << std::setprecision(12) << count << " distinct weights nudged by " << nudge << " (" << flags.common.real
               << ")\nlargest error " << worst.error() << " at " << worst.weight << "[" << worst.index
               << "]\n  by backpropagation   " << worst.gradient << "\n  by nudging           " << worst.difference
               << "\n" << (passed ? "passed" : "FAILED") << ": the bound is " << tolerance << "\n";
@@ -172,12 +201,17 @@ void add_gradcheck_command(CLI::App& app) {
   c->add_option("--weights", flags->weights, "Weights, of any format that thimble reads; without it, from the seed");
   c->add_option("--tokens", flags->tokens, "Token ids [step][row][T+1] as JSON; without it, random ids");
   c->add_option("--samples", flags->samples, "How many weights, spread over all tensors")
-      ->check(CLI::PositiveNumber)
+      ->check(whole_number(1, 1'000'000'000))
       ->capture_default_str();
-  c->add_option("--weight", flags->weight, "Only this weight ...");
-  c->add_option("--index", flags->index, "... at this index (row-major)")->capture_default_str();
-  c->add_option("--nudge", flags->nudge, "Half the distance of the two losses; 0: 3e-6 in f64, 1e-2 in f32");
-  c->add_option("--tolerance", flags->tolerance, "Largest error that passes; 0: 1e-7 in f64, 2e-2 in f32");
+  auto* const weight = c->add_option("--weight", flags->weight, "Only this weight ...");
+  c->add_option("--index", flags->index, "... at this index (row-major)")
+      ->check(whole_number(0, 1'000'000'000'000))
+      ->capture_default_str()
+      ->needs(weight);
+  c->add_option("--nudge", flags->nudge, "Half the distance of the two losses; 0: 3e-6 in f64, 1e-2 in f32")
+      ->check(real_number(0, 1e6));
+  c->add_option("--tolerance", flags->tolerance, "Largest error that passes; 0: 1e-7 in f64, 2e-2 in f32")
+      ->check(real_number(0, 1e6));
   flags->layout.add_to(*c);
   flags->common.add_to(*c);
   c->callback([flags] {

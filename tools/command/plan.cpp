@@ -83,6 +83,9 @@ void print_tensors(const Model& model, const PlanData& plan) {
 }
 
 void run(const Flags& flags) {
+  if (flags.svg == "-" && flags.common.json) {
+    throw Error("--svg", "- and --json both want standard output", "give --svg a file name");
+  }
   const Model& model = find_model(flags.model);
   const Extent extent = model.takes_tokens() ? flags.layout.extent_for(model) : Extent{};
   OptimizerOptions optimizer = model.training.optimizer;
@@ -92,6 +95,10 @@ void run(const Flags& flags) {
   const PlanOptions options{extent, flags.common.thread_count(), flags.common.real_bytes(),
                             flags.optimizer == "none" ? 0 : optimizer.moments(), training};
   const PlanData chosen = model.plan(program, recompute_choice(flags.layout.recompute), options);
+  if (flags.svg == "-") {
+    std::cout << plan_svg(model, chosen);
+    return;
+  }
   if (!flags.svg.empty()) write_file(flags.svg, plan_svg(model, chosen));
 
   std::vector<std::pair<std::string, PlanData>> plans = {{flags.layout.recompute, chosen}};
@@ -119,7 +126,7 @@ void add_plan_command(CLI::App& app) {
   const auto flags = std::make_shared<Flags>();
   CLI::App* const c = app.add_subcommand("plan", "Show a model's arena: what lies where, for how long, at what cost");
   c->add_option("model", flags->model, "The model's name")->required();
-  c->add_option("--svg", flags->svg, "Draw the arena: time across, address up");
+  c->add_option("--svg", flags->svg, "Draw the arena: time across, address up; - is standard output");
   c->add_flag("--tensors", flags->tensors, "List every tensor");
   c->add_option("--optimizer", flags->optimizer, "adamw, sgd or none")
       ->check(CLI::IsMember({"adamw", "sgd", "none"}))

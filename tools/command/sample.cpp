@@ -47,16 +47,17 @@ void run(const Flags& flags) {
   g.length = flags.length;
   g.stop_at = tokenizer->bos();
   g.id_count = std::int32_t(tokenizer->id_count());
+  const std::string begin = flags.prompt.empty() ? "" : flags.prompt + tokenizer->separator();
   Json samples = Json::array();
   for (int i = 0; i < flags.count; ++i) {
     g.sequence = std::uint64_t(i);
     const bool live = !flags.common.json;
-    if (live) std::cout << flags.prompt << std::flush;
+    if (live) std::cout << begin << std::flush;
     const auto tokens = generate(session, std::span<const std::int32_t>(prompt), g, [&](std::int32_t t) {
       if (live) std::cout << tokenizer->decode(std::span(&t, 1)) << std::flush;
     });
     if (live) std::cout << "\n";
-    samples.push_back({{"text", flags.prompt + tokenizer->decode(tokens)}, {"tokens", tokens}});
+    samples.push_back({{"text", begin + tokenizer->decode(tokens)}, {"tokens", tokens}});
   }
   if (flags.common.json) {
     print_json({{"model", model.name}, {"kernels", session.kernels_name()}, {"samples", samples}});
@@ -72,13 +73,13 @@ void add_sample_command(CLI::App& app) {
   c->add_option("--weights", flags->weights, "Weights, of any format that thimble reads")->required();
   c->add_option("--tokenizer", flags->tokenizer, kTokenizerHelp);
   c->add_option("--prompt", flags->prompt, "How the text begins");
-  c->add_option("--length", flags->length, "Most new tokens")->check(CLI::NonNegativeNumber)->capture_default_str();
-  c->add_option("--count", flags->count, "How many samples")->check(CLI::PositiveNumber)->capture_default_str();
+  c->add_option("--length", flags->length, "Most new tokens")->check(whole_number(0, 1'000'000'000))->capture_default_str();
+  c->add_option("--count", flags->count, "How many samples")->check(whole_number(1, 1'000'000))->capture_default_str();
   c->add_option("--temperature", flags->temperature, "0: always the most likely token")
-      ->check(CLI::NonNegativeNumber)
+      ->check(real_number(0, 1e6))
       ->capture_default_str();
   c->add_option("--top-k", flags->top_k, "Only the k most likely tokens; 0: all")
-      ->check(CLI::NonNegativeNumber)
+      ->check(whole_number(0, 1'000'000'000))
       ->capture_default_str();
   flags->common.add_to(*c);
   c->callback([flags] { with_real(flags->common, [&]<class real>() { run<real>(*flags); }); });

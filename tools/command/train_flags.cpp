@@ -6,8 +6,8 @@ namespace thimble {
 
 namespace {
 
-constexpr std::int64_t kMostSteps = 1'000'000'000;
-constexpr int kMostMicroBatches = 1'000'000;
+constexpr std::uint64_t kMostSteps = 1'000'000'000;
+constexpr std::uint64_t kMostMicroBatches = 1'000'000;
 /// Past this a float weight is soon infinite.
 constexpr double kMostRate = 1e6;
 
@@ -30,7 +30,7 @@ void add_data_flags(CLI::App& c, DataChoice& d) {
   auto* const tokens =
       c.add_option("--tokens", d.tokens, "Train on token ids [step][row][T+1] (JSON), in order")->group(kData);
   auto* const held_out = c.add_option("--held-out", d.held_out, "Part of a text or column kept from training")
-                             ->check(CLI::Range(0.0, 0.9))
+                             ->check(real_number(0, 0.9))
                              ->capture_default_str()
                              ->group(kData);
   tokens->excludes(held_out);
@@ -40,10 +40,10 @@ void add_data_flags(CLI::App& c, DataChoice& d) {
 
 void add_optimizer_flags(CLI::App& c, TrainFlags& f) {
   c.add_option("--optimizer", f.optimizer, "adamw or sgd")->check(CLI::IsMember({"adamw", "sgd"}))->group(kOptimizer);
-  c.add_option("--lr", f.lr, "Highest learning rate")->check(CLI::Range(0.0, kMostRate))->group(kOptimizer);
-  c.add_option("--min-lr", f.min_lr, "Lowest learning rate")->check(CLI::Range(0.0, kMostRate))->group(kOptimizer);
+  c.add_option("--lr", f.lr, "Highest learning rate")->check(real_number(0, kMostRate))->group(kOptimizer);
+  c.add_option("--min-lr", f.min_lr, "Lowest learning rate")->check(real_number(0, kMostRate))->group(kOptimizer);
   c.add_option("--warmup", f.warmup, "Steps of linear warm-up")
-      ->check(CLI::Range(std::int64_t(0), kMostSteps))
+      ->check(whole_number(0, kMostSteps))
       ->group(kOptimizer);
   c.add_option("--schedule", f.schedule,
                "constant, linear, cosine, wsd; or the published shape of gpt3 (at the highest rate of --lr or the model) "
@@ -51,13 +51,17 @@ void add_optimizer_flags(CLI::App& c, TrainFlags& f) {
       ->check(CLI::IsMember({"constant", "linear", "cosine", "wsd", "gpt3", "llama3-405b"}))
       ->group(kOptimizer);
   c.add_option("--decay-steps", f.decay_steps, "wsd: steps of the final decay; default a fifth")
-      ->check(CLI::Range(std::int64_t(0), kMostSteps))
+      ->check(whole_number(0, kMostSteps))
       ->group(kOptimizer);
-  c.add_option("--weight-decay", f.weight_decay, "Of matrices; biases and norms never decay")->group(kOptimizer);
-  c.add_option("--clip", f.clip, "Largest gradient norm; 0: no clipping")->group(kOptimizer);
-  c.add_option("--betas", f.betas, "AdamW's two betas")->expected(2)->group(kOptimizer);
-  c.add_option("--eps", f.eps, "AdamW's epsilon")->group(kOptimizer);
-  c.add_option("--momentum", f.momentum, "SGD's momentum")->group(kOptimizer);
+  c.add_option("--weight-decay", f.weight_decay, "Of matrices; biases and norms never decay")
+      ->check(real_number(0, 1e6))
+      ->group(kOptimizer);
+  c.add_option("--clip", f.clip, "Largest gradient norm; 0: no clipping")
+      ->check(real_number(0, 1e30))
+      ->group(kOptimizer);
+  c.add_option("--betas", f.betas, "AdamW's two betas")->expected(2)->check(real_number(0, 1))->group(kOptimizer);
+  c.add_option("--eps", f.eps, "AdamW's epsilon")->check(real_number(1e-15, 1))->group(kOptimizer);
+  c.add_option("--momentum", f.momentum, "SGD's momentum")->check(real_number(0, 1))->group(kOptimizer);
 }
 
 void add_file_flags(CLI::App& c, TrainFlags& f) {
@@ -71,7 +75,7 @@ void add_file_flags(CLI::App& c, TrainFlags& f) {
                    "Keep the run's checkpoints in this folder: at the end, when interrupted, and as --every says")
           ->group(kFiles);
   c.add_option("--every", f.every, "Steps between checkpoints; 0: only at the end")
-      ->check(CLI::Range(std::int64_t(0), kMostSteps))
+      ->check(whole_number(0, kMostSteps))
       ->capture_default_str()
       ->group(kFiles)
       ->needs(checkpoint);
@@ -138,13 +142,13 @@ void add_train_flags(CLI::App& c, TrainFlags& f) {
   f.layout.add_to(c);
   add_data_flags(c, f.data);
   c.add_option("--steps", f.steps, "Optimizer steps; 0: the model's default, or all of --tokens")
-      ->check(CLI::Range(std::int64_t(0), kMostSteps))
+      ->check(whole_number(0, kMostSteps))
       ->capture_default_str();
   c.add_option("--accumulate", f.accumulate, "Micro-batches a step")
-      ->check(CLI::Range(1, kMostMicroBatches))
+      ->check(whole_number(1, kMostMicroBatches))
       ->capture_default_str();
   c.add_option("--evaluate-every", f.evaluate_every, "Steps between evaluations; 0: a tenth of the run")
-      ->check(CLI::Range(std::int64_t(0), kMostSteps))
+      ->check(whole_number(0, kMostSteps))
       ->capture_default_str();
   add_optimizer_flags(c, f);
   add_file_flags(c, f);

@@ -41,7 +41,11 @@ namespace {
 fs::path checked_target(const fs::path& given) {
   if (given.empty()) throw Error("output file", "the name is empty", "give a file name");
   std::error_code error;
-  const fs::path target = fs::is_symlink(given, error) ? fs::weakly_canonical(given, error) : given;
+  fs::path target = given;
+  if (fs::is_symlink(given, error)) {
+    target = fs::weakly_canonical(given, error);
+    if (error) throw Error(given.string(), "is a link that leads to no file", "give a file name");
+  }
   const fs::file_status status = fs::status(target, error);
   if (fs::is_directory(status)) throw Error(given.string(), "is a folder", "give a file name");
   if (fs::exists(status) && !fs::is_regular_file(status)) {

@@ -22,8 +22,11 @@ Recompute<tape_of<M>.size> recompute_for(const RecomputeChoice& choice) {
       for (const Value& v : tape.values) {
         if (!v.is_leaf()) names.emplace_back(v.name.view());
       }
+      const std::string near = did_you_mean(pattern, names);
       throw Error("--recompute", "no activation is called " + in_quotes(pattern),
-                  did_you_mean(pattern, names) + " (the list names the values to keep; * stands for any characters)");
+                  (near.empty() ? "" : near + " ") +
+                      std::string("the list names the values to keep (thimble plan MODEL --tensors shows them; * stands "
+                                  "for any characters)"));
     }
   }
   const std::vector<std::string_view> patterns(choice.kept.begin(), choice.kept.end());

@@ -11,6 +11,7 @@ class BinTokenizer : public Tokenizer {
   explicit BinTokenizer(QuantileBins bins) : bins_(std::move(bins)) {}
   std::vector<std::int32_t> encode(std::string_view prompt) const override;
   std::string decode(std::span<const std::int32_t> tokens) const override;
+  std::string separator() const override { return "\n"; }
   std::size_t id_count() const override { return bins_.bin_count(); }
   std::string to_json() const override { return bins_.to_json(); }
 
@@ -23,6 +24,7 @@ class IdTokenizer : public Tokenizer {
   explicit IdTokenizer(std::size_t vocabulary) : vocabulary_(vocabulary) {}
   std::vector<std::int32_t> encode(std::string_view prompt) const override;
   std::string decode(std::span<const std::int32_t> tokens) const override;
+  std::string separator() const override { return " "; }
   std::size_t id_count() const override { return vocabulary_; }
   std::string to_json() const override { return {}; }
 

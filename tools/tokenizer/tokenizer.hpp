@@ -18,6 +18,8 @@ class Tokenizer {
   virtual ~Tokenizer() = default;
   virtual std::vector<std::int32_t> encode(std::string_view prompt) const = 0;
   virtual std::string decode(std::span<const std::int32_t> tokens) const = 0;
+  /// What stands between the text of a prompt and of what follows it.
+  virtual std::string separator() const { return {}; }
   /// The token that frames documents.
   virtual std::optional<std::int32_t> bos() const { return std::nullopt; }
   /// Ids that have a meaning; the model may have room for more.

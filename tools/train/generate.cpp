@@ -1,5 +1,7 @@
 #include "tools/train/generate.hpp"
 
+#include <cmath>
+
 #include "core/base/philox.hpp"
 #include "tools/files/error.hpp"
 
@@ -13,6 +15,7 @@ class Reader {
  public:
   explicit Reader(Session<real>& session) : session_(session), context_(session.engine().layout().limit.context) {}
 
+  /// The logits after `token`, finite.
   std::span<const real> read(std::int32_t token) {
     said_.push_back(token);
     if (position_ == context_) {
@@ -23,7 +26,13 @@ class Reader {
     } else {
       step(token);
     }
-    return {logits_, std::size_t(session_.model().vocabulary())};
+    const std::span<const real> logits(logits_, std::size_t(session_.model().vocabulary()));
+    for (const real x : logits) {
+      if (std::isfinite(x)) continue;
+      throw Error("generation, position " + std::to_string(position_ - 1), "a logit is not a finite number",
+                  "the weights have grown too large; take an earlier file");
+    }
+    return logits;
   }
 
  private:

@@ -19,7 +19,8 @@ struct GenerateOptions {
 };
 
 /// Continues `prompt` (at least one token). Where the context is full, the later half of what was said is read again
-/// and generation goes on from there. `each` is called with every new token.
+/// and generation goes on from there. `each` is called with every new token. `Error`
+/// where logits are not finite.
 template <class real>
 std::vector<std::int32_t> generate(Session<real>& session, std::span<const std::int32_t> prompt,
                                    const GenerateOptions& options,
