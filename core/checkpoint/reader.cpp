@@ -103,6 +103,7 @@ class Reader {
       }
       if (tag == kCrcFieldNumber) {
         if (type != PB_WT_32BIT) return fail(FaultKind::bad_message, "record.crc32c");
+        if (record_ == 0 && !has_content) return fail(FaultKind::bad_order, "header");
         return read_crc(stream, before);
       }
       const bool is_content = tag >= std::uint32_t(RecordKind::header) && tag <= std::uint32_t(RecordKind::commit);

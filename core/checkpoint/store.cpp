@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::uint32_t kMagic = 0x426D6854;  // "ThmB"
 constexpr std::uint32_t kMarkVersion = 1;
+constexpr std::uint64_t kMostSequence = std::uint64_t(1) << 62;  // more saves than any flash survives
 
 void put_word(std::byte* p, std::uint32_t x) {
   for (int k = 0; k < 4; ++k) p[k] = std::byte(x >> (8 * k));
@@ -22,16 +23,28 @@ struct EndFinder : CheckpointHandler {
 
 }  // namespace
 
-ByteSource CheckpointStore::slot_source(int slot) {
-  source_slot_ = slot;
-  const auto read = [](void* self, std::uint64_t offset, std::span<std::byte> to) {
-    const auto& s = *static_cast<CheckpointStore*>(self);
-    return s.flash_.read(s.flash_.state, s.content_address(s.source_slot_) + std::uint32_t(offset), to);
-  };
-  return {this, read, slot_bytes() - mark_bytes(flash_.geometry)};
+bool CheckpointStore::usable() const {
+  const FlashGeometry& g = flash_.geometry;
+  const bool units = g.program_bytes > 0 && g.program_bytes <= kFlashPage && g.erase_bytes >= g.program_bytes &&
+                     g.erase_bytes % g.program_bytes == 0;
+  const bool addressable = std::uint64_t(g.block_count) * g.erase_bytes <= 0xFFFFFFFFu;
+  return slots_ >= 2 && slots_ <= kMostSlots && units && addressable && slot_blocks() > 0 &&
+         slot_bytes() > mark_bytes(g);
 }
 
-ByteSource CheckpointStore::source() { return slot_source(newest_); }
+ByteSource CheckpointStore::source_of(SlotView& view, int slot) {
+  view = {this, slot};
+  const auto read = [](void* state, std::uint64_t offset, std::span<std::byte> to) {
+    const SlotView& v = *static_cast<SlotView*>(state);
+    const CheckpointStore& s = *v.store;
+    return s.flash_.read(s.flash_.state, s.content_address(v.slot) + std::uint32_t(offset), to);
+  };
+  return {&view, read, slot_bytes() - mark_bytes(flash_.geometry)};
+}
+
+ByteSource CheckpointStore::source() {
+  return newest_ < 0 ? ByteSource{nullptr, nullptr, 0} : source_of(newest_view_, newest_);
+}
 
 bool CheckpointStore::read_mark(int slot, std::uint64_t& sequence) const {
   std::byte mark[kMarkSize];
@@ -41,12 +54,12 @@ bool CheckpointStore::read_mark(int slot, std::uint64_t& sequence) const {
   const bool good = detail::word_at(mark) == kMagic && detail::word_at(mark + 4) == kMarkVersion &&
                     detail::word_at(mark + 16) == crc.value();
   sequence = detail::word_at(mark + 8) | std::uint64_t(detail::word_at(mark + 12)) << 32;
-  return good && sequence != 0;
+  return good && sequence != 0 && sequence <= kMostSequence;
 }
 
 bool CheckpointStore::is_whole(int slot, std::uint64_t& byte_count) {
   EndFinder finder;
-  if (read_checkpoint(slot_source(slot), finder, AfterCommit::anything)) return false;
+  if (read_checkpoint(source_of(checked_view_, slot), finder, AfterCommit::anything)) return false;
   byte_count = finder.byte_count;
   return true;
 }
@@ -54,6 +67,7 @@ bool CheckpointStore::is_whole(int slot, std::uint64_t& byte_count) {
 void CheckpointStore::recover() {
   newest_ = last_target_ = -1;
   last_sequence_ = byte_count_ = 0;
+  if (!usable()) return;
   for (int s = 0; s < slots_; ++s) {
     if (!read_mark(s, marks_[s])) marks_[s] = 0;
     if (marks_[s] <= last_sequence_) continue;
@@ -75,10 +89,7 @@ void CheckpointStore::recover() {
 
 bool CheckpointStore::begin_save() {
   const FlashGeometry& g = flash_.geometry;
-  const bool usable = slots_ >= 2 && slots_ <= kMostSlots && slot_blocks() > 0 && g.program_bytes > 0 &&
-                      g.program_bytes <= kFlashPage && g.erase_bytes % g.program_bytes == 0 &&
-                      slot_bytes() > mark_bytes(g);
-  if (!usable) return false;
+  if (!usable()) return false;
   target_ = (last_target_ + 1) % slots_;
   if (target_ == newest_) target_ = (target_ + 1) % slots_;
   last_target_ = target_;
@@ -129,7 +140,7 @@ bool CheckpointStore::program_more(void* self, std::span<const std::byte> bytes)
 Fault CheckpointStore::end_save() {
   if (fill_ > 0 && !program_page()) return {FaultKind::write_failed, "store"};
   EndFinder finder;
-  const Fault fault = read_checkpoint(slot_source(target_), finder, AfterCommit::anything);
+  const Fault fault = read_checkpoint(source_of(checked_view_, target_), finder, AfterCommit::anything);
   if (fault) return fault;
   std::uint64_t sequence = 0;
   if (!read_mark(target_, sequence)) return {FaultKind::bad_crc, "store.mark"};

@@ -42,8 +42,8 @@ class CheckpointStore {
   bool holds() const { return newest_ >= 0; }
   /// Number of the newest checkpoint's save, from 1 on; 0 without one.
   std::uint64_t sequence() const { return newest_ < 0 ? 0 : marks_[newest_]; }
-  /// The newest checkpoint, up to the end of its slot (read it with AfterCommit::anything). Valid until the next save
-  /// but one.
+  /// The newest checkpoint, up to the end of its slot (read it with AfterCommit::anything). Valid until `source` is
+  /// called again, or the next save but one has begun.
   ByteSource source();
   /// Its length in bytes, commit included.
   std::uint64_t byte_count() const { return byte_count_; }
@@ -54,7 +54,7 @@ class CheckpointStore {
   template <class Write>
   Fault save(Write write) {
     Fault fault{FaultKind::write_failed, "store"};
-    for (int attempt = 0; attempt + 1 < slots_ || attempt == 0; ++attempt) {
+    for (int attempt = 0; attempt < (newest_ < 0 ? slots_ : slots_ - 1); ++attempt) {
       if (!begin_save()) continue;
       CheckpointWriter writer({this, program_more});
       fault = write(writer);
@@ -73,7 +73,13 @@ class CheckpointStore {
   std::uint32_t content_address(int slot) const {
     return std::uint32_t(slot) * slot_bytes() + mark_bytes(flash_.geometry);
   }
-  ByteSource slot_source(int slot);
+  /// A slot's bytes after its mark. The view stays as long as the store.
+  struct SlotView {
+    CheckpointStore* store = nullptr;
+    int slot = -1;
+  };
+  ByteSource source_of(SlotView& view, int slot);
+  bool usable() const;
   bool read_mark(int slot, std::uint64_t& sequence) const;
   bool is_whole(int slot, std::uint64_t& byte_count);
   bool begin_save();
@@ -89,7 +95,8 @@ class CheckpointStore {
   std::uint64_t last_sequence_ = 0;
   std::uint64_t byte_count_ = 0;
   std::uint64_t marks_[kMostSlots] = {};  ///< sequence number per slot; 0: none
-  int source_slot_ = -1;
+  SlotView newest_view_;  ///< of source()
+  SlotView checked_view_;
   std::uint32_t address_ = 0;  ///< of the page being filled
   std::uint32_t fill_ = 0;
   alignas(8) std::byte page_[kFlashPage];

@@ -136,6 +136,7 @@ class TrainingLoader : public CheckpointHandler {
       return differs("header.tensor_table_hash", table_.hash(), h.tensor_table_hash);
     }
     if (what_ == LoadWhat::weights) return {};
+    if (wanted.has_gpt && !(h.has_gpt && same(wanted.gpt, h.gpt))) return differs("header.gpt", 0, 0);
     if (h.arithmetic_version != kArithmeticVersion) {
       return differs("header.arithmetic_version", kArithmeticVersion, h.arithmetic_version);
     }
@@ -170,6 +171,12 @@ class TrainingLoader : public CheckpointHandler {
   }
 
  private:
+  static bool same(const thimble_checkpoint_GptConfig& a, const thimble_checkpoint_GptConfig& b) {
+    return a.vocabulary == b.vocabulary && a.context == b.context && a.width == b.width && a.heads == b.heads &&
+           a.layers == b.layers && a.norm == b.norm && a.norm_gain == b.norm_gain &&
+           a.norm_after_embedding == b.norm_after_embedding && a.final_norm == b.final_norm && a.biases == b.biases &&
+           a.activation == b.activation && a.tied_head == b.tied_head && a.epsilon == b.epsilon;
+  }
   static Fault differs(const char* field, std::uint64_t expected, std::uint64_t found) {
     return {FaultKind::differs, field, 0, 0, expected, found};
   }

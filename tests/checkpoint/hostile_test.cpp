@@ -153,6 +153,18 @@ TEST(HostileCheckpoint, EveryByteFlippedUnderRightCrcs) {
   }
 }
 
+TEST(HostileCheckpoint, WithoutAHeader) {
+  const Bytes good = good_checkpoint();
+  Bytes bytes = {std::byte{5}, std::byte{15 << 3 | 5}, std::byte{0}, std::byte{0}, std::byte{0}, std::byte{0}};
+  bytes.insert(bytes.end(), good.begin(), good.end());
+  mend_crcs(bytes);
+  Victim victim;
+  const Fault f = victim.refuse(bytes);
+  CHECK_TRUE(f.kind == FaultKind::bad_order);
+  CHECK_EQUAL(0u, f.record);
+  victim.check_unchanged();
+}
+
 TEST(HostileCheckpoint, ASourceThatFailsAtEveryRead) {
   const Bytes good = good_checkpoint();
   struct Failing {

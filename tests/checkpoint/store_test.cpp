@@ -161,6 +161,46 @@ TEST(CheckpointStore, GoesToTheNextSlotWhenABlockFails) {
   }
 }
 
+TEST(CheckpointStore, TriesEverySlotForTheFirstSave) {
+  Board b;
+  b.flash.break_block(0);
+  b.run.go_on();
+  CHECK_FALSE(b.save());
+  CHECK_EQUAL(1, b.reboot());
+}
+
+TEST(CheckpointStore, ASourceStaysWithItsCheckpointDuringTheNextSave) {
+  Board b;
+  b.run.go_on();
+  CHECK_FALSE(b.save());
+  const ByteSource source = b.store.source();
+  const std::uint64_t digest = b.run.digest();
+  b.run.go_on(5);
+  CHECK_FALSE(b.save());
+  CHECK_FALSE(load_training(b.run.machine(), source, b.run.state, LoadWhat::everything, AfterCommit::anything));
+  CHECK_EQUAL(digest, b.run.digest());
+}
+
+TEST(CheckpointStore, RefusesGeometriesThatItCannotServe) {
+  TinyRun<float> run;
+  const FlashGeometry good{16, 4096, 8};
+  SimFlash flash(good);
+  struct {
+    FlashGeometry geometry;
+    int slots;
+  } const cases[] = {{{16, 4096, 0}, 2}, {{16, 4096, 1024}, 2}, {{16, 4096, 3}, 2}, {{1, 4096, 8}, 2},
+                     {good, 0},          {good, 1},             {good, 17},         {{1 << 21, 4096, 8}, 2}};
+  for (const auto& c : cases) {
+    Flash f = flash.flash();
+    f.geometry = c.geometry;
+    CheckpointStore store(f, c.slots);
+    store.recover();
+    CHECK_FALSE(store.holds());
+    CHECK_TRUE(store.save([&](CheckpointWriter& w) { return write_training(w, run.machine(), run.state); }));
+  }
+  CHECK_EQUAL(0, flash.operations());
+}
+
 TEST(CheckpointStore, RefusesACheckpointThatDoesNotFit) {
   Board b({4, 4096, 8}, 2);
   b.run.go_on();

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "models/gpt_message.hpp"
 #include "tests/checkpoint/tiny_run.hpp"
 
 #include "CppUTest/TestHarness.h"
@@ -97,5 +98,19 @@ TEST(TrainingCheckpoint, RefusesWhatIsNotItsOwn) {
     CHECK_EQUAL(digest, run.digest());
     CHECK_EQUAL(4u, run.state.data_cursor);
   }
+  CHECK_FALSE(run.load(good));
+}
+
+TEST(TrainingCheckpoint, RefusesAModelOfTheSameShapesThatComputesOtherwise) {
+  TinyRun<float> run(3), other(3);
+  GptConfig heads = TinyGpt::kConfig;
+  heads.heads = 4;
+  other.state.has_gpt = run.state.has_gpt = true;
+  other.state.gpt = gpt_message(heads);
+  run.state.gpt = gpt_message(TinyGpt::kConfig);
+  const Bytes good = run.save();
+  const Fault f = run.load(other.save());
+  CHECK_TRUE(f.kind == FaultKind::differs);
+  STRCMP_EQUAL("header.gpt", f.field);
   CHECK_FALSE(run.load(good));
 }

@@ -263,6 +263,28 @@ class Exchange(unittest.TestCase):
                 self.assertIn(words, result.stderr)
                 self.assertFalse(out.exists())
 
+    def test_a_source_and_a_run_are_never_overwritten(self):
+        for arguments in (("convert", self.weights, self.weights), ("convert", self.weights, self.checkpoint),
+                          ("export", self.checkpoint, self.checkpoint, "--to", "thimble")):
+            before = self.checkpoint.read_bytes(), self.weights.read_bytes()
+            self.assertEqual(run(*arguments).returncode, 1)
+            self.assertEqual((self.checkpoint.read_bytes(), self.weights.read_bytes()), before)
+
+    def test_weights_built_in_another_way_are_refused(self):
+        out = self.export("hf", "other")
+        config = json.loads((out / "config.json").read_text())
+        for key, value, words in (("n_head", 3, "heads"), ("activation_function", "gelu", "activation"),
+                                  ("activation_function", "silu", "silu"), ("layer_norm_epsilon", 0.1, "epsilon")):
+            (out / "config.json").write_text(json.dumps(config | {key: value}))
+            result = run("import", out, self.folder / "never.thimble", "--model", self.MODEL)
+            self.assertEqual(result.returncode, 1)
+            self.assertIn(words, result.stderr)
+        arrays = {name: array for name, array in self.arrays.items() if name != "h.1.ln_2.bias"}
+        path = self.folder / "part.npz"
+        np.savez(path, **arrays)
+        self.assertEqual(run("export", path, self.folder / "never_hf", "--to", "hf").returncode, 1)
+        self.assertFalse((self.folder / "never_hf").exists())
+
     def test_formats_say_what_they_cannot_hold(self):
         for model, words in (("microgpt", "RMS norm"), ("decoder", "erf")):
             path = self.folder / f"{model}.safetensors"
@@ -293,6 +315,8 @@ class Exchange(unittest.TestCase):
         self.assertEqual(result.returncode, 1)
         first = json.loads(result.stdout)["differences"][0]
         self.assertEqual((first["name"], first["at"], first["count"]), ("wpe.weight", "[3, 5]", 1))
+        last = json.loads(result.stdout)["differences"][-1]
+        self.assertEqual((last["name"], last["largest"], last["at"]), ("h.0.ln_1.bias", None, "[0]"))
         result = run("inspect", path, "--verify")
         self.assertEqual(result.returncode, 1)
         self.assertIn("h.0.ln_1.bias", result.stderr)

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::string_view kPrefix = "checkpoint-";
 constexpr std::string_view kSuffix = ".thimble";
+constexpr std::uint64_t kMostNumber = 1'000'000'000'000;
 
 }  // namespace
 
@@ -23,6 +24,13 @@ CheckpointFolder::CheckpointFolder(fs::path folder) : folder_(std::move(folder))
   }
   fs::create_directory(folder_, error);
   if (error) throw Error(folder_.string(), "cannot be made: " + error.message(), "its parent folder must be there");
+  // What a killed run was writing when it ended.
+  for (const auto& entry : fs::directory_iterator(folder_, error)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(kPrefix) && name.find(std::string(kSuffix) + ".tmp-") != std::string::npos) {
+      fs::remove(entry.path(), error);
+    }
+  }
 }
 
 std::vector<std::uint64_t> CheckpointFolder::numbers() const {
@@ -35,7 +43,9 @@ std::vector<std::uint64_t> CheckpointFolder::numbers() const {
     const char* const last = name.data() + name.size() - kSuffix.size();
     std::uint64_t number = 0;
     const auto [end, fault] = std::from_chars(first, last, number);
-    if (fault == std::errc() && end == last && name == file(number).filename().string()) list.push_back(number);
+    const bool ours = fault == std::errc() && end == last && number < kMostNumber &&
+                      name == file(number).filename().string() && entry.is_regular_file(error);
+    if (ours) list.push_back(number);
   }
   if (error) throw Error(folder_.string(), "cannot be read: " + error.message());
   std::sort(list.rbegin(), list.rend());

@@ -12,7 +12,7 @@ class CheckpointFolder {
  public:
   static constexpr int kKept = 2;
 
-  /// Makes the folder where it is missing (its parent must be there).
+  /// Makes the folder where it is missing (its parent must be there). Removes what a killed run left half-written.
   explicit CheckpointFolder(std::filesystem::path folder);
 
   /// Newest first.

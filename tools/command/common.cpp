@@ -110,6 +110,6 @@ std::string digest_text(std::uint64_t digest) {
   return text;
 }
 
-void print_json(const Json& object) { std::cout << object.dump() << "\n"; }
+void print_json(const Json& object) { std::cout << object.dump(-1, ' ', false, Json::error_handler_t::replace) << "\n"; }
 
 }  // namespace thimble

@@ -1,7 +1,10 @@
 /// thimble export, import, convert: weights from one format to another.
 
+#include <array>
+#include <fstream>
 #include <iostream>
 
+#include "tools/checkpoint/checkpoint_file.hpp"
 #include "tools/command/common.hpp"
 #include "tools/exchange/formats.hpp"
 #include "tools/model/weights.hpp"
@@ -26,7 +29,21 @@ void report(const Flags& f, const TensorFile& source, const WeightsFormat& forma
   std::cout << f.to << ": " << format.name << ", " << source.tensors().size() << " tensors\n";
 }
 
+/// Neither the source nor a run's checkpoint may be lost.
+void require_free(const Flags& f) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(f.to, error)) return;
+  if (std::filesystem::equivalent(f.from, f.to, error)) throw Error(f.to, "is the source itself", "give another file");
+  std::ifstream in(f.to, std::ios::binary);
+  std::array<char, 64> first = {};
+  in.read(first.data(), std::streamsize(first.size()));
+  if (CheckpointFile::recognises(std::as_bytes(std::span(first.data(), std::size_t(in.gcount()))))) {
+    throw Error(f.to, "is a checkpoint", "remove it first, or give another file");
+  }
+}
+
 void write(const Flags& f, const TensorFile& source, const WeightsFormat& format) {
+  require_free(f);
   format.write(f.to, source);
   report(f, source, format);
 }
@@ -41,7 +58,7 @@ void import_weights(const Flags& f) {
   options.gradients = false;
   options.moments = 0;
   Session<real> session(model, options);
-  load_weights(session, *source, Origin::any);
+  load_weights(session, *source, Origin::any_name);
   std::map<std::string, std::string> metadata;
   const auto tokenizer = source->metadata().find("tokenizer");
   if (tokenizer != source->metadata().end()) metadata.insert(*tokenizer);

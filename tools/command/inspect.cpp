@@ -31,15 +31,18 @@ Json tensor_json(const StoredTensor& t, const TensorStats& s) {
           {"min", s.min},   {"max", s.max},     {"nans", s.nans},                    {"infinities", s.infinities}};
 }
 
+/// One line, whatever the bytes.
+std::string text_of(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
 /// The metadata, of which long texts are only measured.
 Json metadata_json(const TensorFile& file) {
   constexpr std::size_t kLong = 200;
   Json j = Json::object();
   for (const auto& [key, value] : file.metadata()) {
-    if (value.size() > kLong) {
-      j[key] = std::to_string(value.size()) + " bytes";
-    } else if (key == "config") {
+    if (key == "config") {
       j[key] = Json::parse(value, nullptr, false);
+    } else if (value.size() > kLong) {
+      j[key] = std::to_string(value.size()) + " bytes";
     } else {
       j[key] = value;
     }
@@ -65,8 +68,8 @@ Json progress_json(const CheckpointHeader& h) {
 }
 
 /// An Error at the first value that is not finite, and at the first tensor that the model it names does not have so.
-void verify(const TensorFile& file) {
-  for (const StoredTensor& t : file.tensors()) {
+void verify(const TensorFile& file, const std::vector<StoredTensor>& tensors) {
+  for (const StoredTensor& t : tensors) {
     if (const auto at = first_non_finite(t)) {
       throw Error(file.path().string() + ", tensor " + in_quotes(t.name),
                   "the value at " + place_text(t.shape, *at) + " is not a finite number");
@@ -89,12 +92,12 @@ void verify(const TensorFile& file) {
 
 void inspect(const InspectFlags& flags) {
   const auto file = open_weights(flags.file);
-  if (flags.verify) verify(*file);
   std::vector<StoredTensor> tensors = file->tensors();
   const auto* const checkpoint = dynamic_cast<const CheckpointFile*>(file.get());
   if (checkpoint != nullptr) {
     tensors.insert(tensors.end(), checkpoint->other_tensors().begin(), checkpoint->other_tensors().end());
   }
+  if (flags.verify) verify(*file, tensors);
   std::uint64_t parameters = 0;
   for (const StoredTensor& t : file->tensors()) parameters += t.element_count();
   const auto digest = digest_of(file->tensors());
@@ -117,7 +120,7 @@ void inspect(const InspectFlags& flags) {
             << file->tensors().size() << " tensors";
   if (digest) std::cout << ", digest " << digest_text(*digest);
   std::cout << (flags.verify ? ", verified\n" : "\n");
-  for (const auto& [key, value] : j["metadata"].items()) std::cout << "  " << key << ": " << value.dump() << "\n";
+  for (const auto& [key, value] : j["metadata"].items()) std::cout << "  " << key << ": " << text_of(value) << "\n";
   if (j.contains("run")) {
     for (const auto& [key, value] : j["run"].items()) std::cout << "  " << key << ": " << value.dump() << "\n";
   }

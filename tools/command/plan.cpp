@@ -53,7 +53,7 @@ void print_regions(const Model& model, const std::vector<std::pair<std::string, 
   row("  lower bound", [](const PlanData& p) { return p.transient_lower_bound; });
   row("  gap", [](const PlanData& p) { return p.gap_bytes(); });
   row("arena", [](const PlanData& p) { return p.bytes(); });
-  row("checkpoint, at most", [&](const PlanData& p) { return checkpoint_bytes(model, p); });
+  row("checkpoint, at most, without notes", [&](const PlanData& p) { return checkpoint_bytes(model, p); });
   std::cout << table.text() << "\n";
 
   Table costs({"a step", "forward", "backward", "recompute", "total", "per token"});

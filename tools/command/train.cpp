@@ -70,8 +70,8 @@ class TrainCommand {
     state_ = first_state(session_, options().profile, plan_.options, flags.common.seed);
     state_.accumulate = flags.accumulate;
     state_.data_hash = data_->fingerprint();
-    if (!flags.weights.empty()) load_weights(session_, *open_weights(flags.weights));
     if (!flags.checkpoint.empty()) open_folder();
+    if (!flags.weights.empty() && !resumed_at_) load_weights(session_, *open_weights(flags.weights));
     check_writable(flags.save);
     if (!flags.log.empty()) log_.emplace(flags.log);
   }
@@ -167,6 +167,7 @@ class TrainCommand {
     load_checkpoint(session_, loaded, file);
     require_same_run(state_, loaded, file.string());
     state_ = loaded;
+    newest_ = file;
     position_ = {loaded.data_cursor, std::int64_t(loaded.tokens), loaded.running_loss};
     saved_cursor_ = position_.data_cursor;
     resumed_at_ = std::int64_t(position_.data_cursor) / flags_.accumulate;
@@ -181,7 +182,8 @@ class TrainCommand {
     state_.data_cursor = position_.data_cursor;
     state_.tokens = std::uint64_t(position_.tokens);
     state_.running_loss = position_.running_loss;
-    save_checkpoint(session_, state_, data_->metadata(), folder_->next());
+    newest_ = folder_->next();
+    save_checkpoint(session_, state_, data_->metadata(), newest_);
     folder_->remove_old();
     saved_cursor_ = position_.data_cursor;
   }
@@ -195,7 +197,12 @@ class TrainCommand {
   /// Everything that the user asked for, unless a weight is not finite: then an earlier file is worth more.
   void save_all() {
     require_finite_weights();
-    if (folder_) save_position();
+    try {
+      if (folder_) save_position();
+    } catch (const Error&) {
+      save();
+      throw;
+    }
     save();
   }
 
@@ -241,7 +248,7 @@ class TrainCommand {
       if (value == std::floor(value)) j[name] = std::int64_t(value);
     }
     if (!flags_.save.empty()) j["saved"] = flags_.save;
-    if (folder_) j["checkpoint"] = folder_->files().front().string();
+    if (folder_) j["checkpoint"] = newest_.string();
     if (resumed_at_) j["resumed_at_step"] = *resumed_at_;
     j["losses"] = s.losses;
     j["gradient_norms"] = s.gradient_norms;
@@ -265,7 +272,7 @@ class TrainCommand {
     }
     std::cout << "digest of the weights " << result["digest"].template get<std::string>() << "\n";
     if (!flags_.save.empty()) std::cout << "weights saved to " << flags_.save << "\n";
-    if (folder_) std::cout << "checkpoint " << folder_->files().front().string() << "\n";
+    if (folder_) std::cout << "checkpoint " << newest_.string() << "\n";
   }
 
   const TrainFlags& flags_;
@@ -276,6 +283,7 @@ class TrainCommand {
   Session<real> session_;
   std::optional<JsonLinesWriter> log_;
   std::optional<CheckpointFolder> folder_;
+  std::filesystem::path newest_;  ///< checkpoint of this run, loaded or saved
   TrainingState state_;
   TrainPosition position_;
   std::optional<std::int64_t> resumed_at_;

@@ -81,7 +81,8 @@ const std::vector<WeightsFormat>& weights_formats() {
 }
 
 std::unique_ptr<TensorFile> open_weights(const std::filesystem::path& path) {
-  if (std::filesystem::is_directory(path)) return open_weights(path / "model.safetensors");
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) return std::make_unique<HuggingFaceFolder>(path);
   std::array<char, 64> first = {};
   std::ifstream in(path, std::ios::binary);
   if (in) in.read(first.data(), std::streamsize(first.size()));

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "models/gpt.hpp"
-#include "tools/files/tensor_file.hpp"
+#include "tools/files/safetensors.hpp"
 
 namespace thimble {
 
@@ -17,8 +17,14 @@ struct Gpt2Limits {
 };
 GptConfig require_gpt2(const TensorFile& source, const Gpt2Limits& limits);
 
-/// Writes config.json, model.safetensors (the head once), generation_config.json, and vocab.json, merges.txt and
-/// tokenizer_config.json where the source's tokenizer is GPT-2's. The folder must not exist, or be empty.
+/// model.safetensors of such a folder, with the configuration of its config.json.
+class HuggingFaceFolder : public SafetensorsFile {
+ public:
+  explicit HuggingFaceFolder(const std::filesystem::path& folder);
+};
+
+/// Writes config.json, model.safetensors (the head once), and vocab.json, merges.txt and
+/// tokenizer_config.json where the source's tokenizer is GPT-2's: all or nothing. The folder must not exist, or be empty.
 void write_hugging_face_folder(const std::filesystem::path& folder, const TensorFile& source);
 
 /// The config.json of such a folder.

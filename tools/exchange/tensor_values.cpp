@@ -46,7 +46,8 @@ TensorDifference difference_of(const StoredTensor& a, const StoredTensor& b) {
     }
     ++d.count;
     const double gap = std::fabs(left[i] - x);
-    if (!(gap <= d.largest)) {
+    const bool larger = std::isnan(gap) ? !std::isnan(d.largest) : gap > d.largest;  // false after a NaN
+    if (larger || d.count == 1) {
       d.largest = gap;
       d.place = i;
     }

@@ -46,6 +46,12 @@ std::optional<GptConfig> gpt_config_from(const std::map<std::string, std::string
   try {
     const auto j = nlohmann::json::parse(at->second);
     each_member(c, [&](const char* key, auto& member) { j.at(key).get_to(member); });
+    // An unknown word reads as the first choice, and then does not come back.
+    for (const auto& [key, found] : {std::pair("norm", nlohmann::json(c.norm)), {"activation", nlohmann::json(c.activation)}}) {
+      if (found == j.at(key)) continue;
+      throw Error(where + ", metadata 'config'", std::string("has the ") + key + " " + in_quotes(j.at(key).dump()) +
+                                                     ", which thimble does not know");
+    }
   } catch (const nlohmann::json::exception& e) {
     throw Error(where + ", metadata 'config'", "is not the configuration of a GPT: " + in_quotes(e.what()));
   }

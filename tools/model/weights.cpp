@@ -54,7 +54,7 @@ void check_left_over(const TensorFile& file, const StoredTensor& t, const Model&
 }
 
 /// Weights have no sign of their own of the activation or the number of heads: the file's metadata has.
-void check_origin(const TensorFile& file, const Model& model) {
+void check_origin(const TensorFile& file, const Model& model, Origin origin) {
   const std::string where = file.path().string();
   if (const auto config = gpt_config_from(file.metadata(), where); config && model.gpt) {
     const auto theirs = nlohmann::json::parse(gpt_config_json(*config));
@@ -62,10 +62,11 @@ void check_origin(const TensorFile& file, const Model& model) {
     for (const auto& [key, value] : ours.items()) {
       if (theirs[key] == value) continue;
       throw Error(where, "is of a GPT with " + key + " " + theirs[key].dump() + "; " + model.name + " has " + value.dump(),
-                  "thimble import takes what fits all the same");
+                  "take the model that it is of");
     }
     return;
   }
+  if (origin == Origin::any_name) return;
   const auto named = file.metadata().find("model");
   if (named == file.metadata().end() || named->second == model.name) return;
   throw Error(where, "is of the model " + in_quotes(named->second) + ", not " + model.name,
@@ -76,7 +77,7 @@ void check_origin(const TensorFile& file, const Model& model) {
 
 template <class real>
 void load_weights(Session<real>& session, const TensorFile& file, Origin origin) {
-  if (origin == Origin::same_model) check_origin(file, session.model());
+  check_origin(file, session.model(), origin);
   const auto& parameters = session.prepared().parameters;
   std::map<std::string, const StoredTensor*, std::less<>> used;
   for (const ParameterSlots& p : parameters) {

@@ -10,9 +10,9 @@ namespace thimble {
 /// before the first weight changes. F16, BF16, F32 and F64 are converted. As Hugging Face writes GPT-2, names may begin
 /// with "transformer.", masks (attn.bias, attn.masked_bias) are left aside, and so is the lm_head.weight of a tied head
 /// where it equals wte.weight.
-/// Where the file says of which model its weights are, and that model is built in another way than this one, it is
-/// refused unless `origin` is any.
-enum class Origin { same_model, any };
+/// A file that says that its weights are of a GPT that is built in another way is refused; one that names another model
+/// is, too, unless `origin` is any_name.
+enum class Origin { same_model, any_name };
 template <class real>
 void load_weights(Session<real>& session, const TensorFile& file, Origin origin = Origin::same_model);
 

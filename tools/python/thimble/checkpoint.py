@@ -129,7 +129,7 @@ def load(path, verify_digests=False):
         if (checkpoint is None) != (kind == "header"):
             records.fail(f"the first record and no other is the header, not {kind}")
         if kind == "header":
-            if record.header.format_version > FORMAT_VERSION:
+            if not 1 <= record.header.format_version <= FORMAT_VERSION:
                 records.fail(f"format {record.header.format_version}; this module reads up to {FORMAT_VERSION}")
             checkpoint = Checkpoint(record.header)
         elif kind == "metadata":
@@ -180,6 +180,18 @@ def save(path, checkpoint):
         raise
 
 
+def _stored_form(name, array):
+    """The array as a file holds it: little-endian, in rows."""
+    array = np.asarray(array)
+    little = array.dtype.newbyteorder("<")
+    if little not in _DTYPES.values() or array.ndim > 2 or not 1 <= len(name.encode()) <= 31:
+        raise CheckpointError(
+            f"tensor {name!r}: a checkpoint holds float32 and float64, at most two dimensions, names of 1 to 31 bytes;"
+            f" this is {array.dtype} of shape {list(array.shape)}"
+        )
+    return np.asarray(array, dtype=little, order="C")
+
+
 def _write(file, checkpoint):
     chain, count = Crc32c(), 0
 
@@ -201,12 +213,12 @@ def _write(file, checkpoint):
         put(metadata=pb.Metadata(key=key, value=value))
     number_types = {dtype: number_type for number_type, dtype in _DTYPES.items()}
     for role, name, array in tensors:
-        array = np.asarray(array)
+        array = _stored_form(name, array)
         put(
             tensor=pb.Tensor(
                 name=name,
                 role=role,
-                number_type=number_types[array.dtype.newbyteorder("<")],
+                number_type=number_types[array.dtype],
                 shape=array.shape,
                 data=array.tobytes(),
                 digest=digest_of([array]),
