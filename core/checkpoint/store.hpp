@@ -23,10 +23,6 @@ class CheckpointStore {
   static constexpr std::uint32_t mark_bytes(const FlashGeometry& g) {
     return (kMarkSize + g.program_bytes - 1) / g.program_bytes * g.program_bytes;
   }
-  /// What a slot of `blocks` erase blocks can hold of a checkpoint, bytes.
-  static constexpr std::uint64_t capacity(const FlashGeometry& g, std::uint32_t blocks) {
-    return std::uint64_t(blocks) * g.erase_bytes - mark_bytes(g);
-  }
   /// Erase blocks for a checkpoint of so many bytes.
   static constexpr std::uint32_t blocks_for(const FlashGeometry& g, std::uint64_t checkpoint_bytes) {
     return std::uint32_t((checkpoint_bytes + mark_bytes(g) + g.erase_bytes - 1) / g.erase_bytes);

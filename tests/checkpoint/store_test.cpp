@@ -14,6 +14,8 @@ using namespace thimble_test;
 namespace {
 
 constexpr FlashGeometry kGeometry{16, 4096, 8};
+static_assert(CheckpointStore::blocks_for(kGeometry, 2 * 4096 - 24) == 2);
+static_assert(CheckpointStore::blocks_for(kGeometry, 2 * 4096 - 23) == 3);
 
 /// A run, its flash and its store.
 struct Board {

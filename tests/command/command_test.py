@@ -277,6 +277,7 @@ class BadInput(Command):
         self.fails(*data, "--resume", says="--checkpoint", status=2)
         before = tokens.read_bytes()
         self.fails(*data, "--save", tokens, says="--tokens")
+        self.fails("grad", "decoder", "--tokens", tokens, "--out", tokens, says="--out")
         self.assertEqual(tokens.read_bytes(), before)
 
     def test_numbers_that_are_none(self):

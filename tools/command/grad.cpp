@@ -123,6 +123,12 @@ TokenBatch batch_for(const Flags& flags, const Model& model) {
 template <class real>
 void run(const Flags& flags) {
   const Model& model = find_model(flags.model);
+  for (const std::string& read : {flags.tokens, flags.weights}) {
+    std::error_code error;
+    if (!flags.out.empty() && std::filesystem::equivalent(read, flags.out, error)) {
+      throw Error("--out", flags.out + " is also read", "give another file");
+    }
+  }
   const TokenBatch batch = model.takes_tokens() ? batch_for(flags, model) : TokenBatch{};
   SessionOptions options = session_options(flags.common, batch.extent);
   options.recompute = recompute_choice(flags.recompute);
