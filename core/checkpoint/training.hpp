@@ -56,12 +56,6 @@ class CheckpointTensors {
   std::uint64_t hash() const {
     return tensor_table_hash([&](int i) { return entry(i); }, parameters());
   }
-  bool has(TensorRole wanted) const {
-    for (int r = 0; r < roles_; ++r) {
-      if (role_[r] == wanted) return true;
-    }
-    return false;
-  }
 
  private:
   void add(TensorRole role, bool present) {

@@ -1,7 +1,5 @@
 /// thimble export, import, convert: weights from one format to another.
 
-#include <array>
-#include <fstream>
 #include <iostream>
 
 #include "tools/checkpoint/checkpoint_file.hpp"
@@ -34,10 +32,8 @@ void require_free(const Flags& f) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(f.to, error)) return;
   if (std::filesystem::equivalent(f.from, f.to, error)) throw Error(f.to, "is the source itself", "give another file");
-  std::ifstream in(f.to, std::ios::binary);
-  std::array<char, 64> first = {};
-  in.read(first.data(), std::streamsize(first.size()));
-  if (CheckpointFile::recognises(std::as_bytes(std::span(first.data(), std::size_t(in.gcount()))))) {
+  const WeightsFormat* const format = recognised_format(f.to);
+  if (format != nullptr && format->recognises == CheckpointFile::recognises) {
     throw Error(f.to, "is a checkpoint", "remove it first, or give another file");
   }
 }

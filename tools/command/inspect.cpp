@@ -7,7 +7,7 @@
 #include "tools/command/common.hpp"
 #include "tools/exchange/formats.hpp"
 #include "tools/exchange/tensor_values.hpp"
-#include "tools/model/model.hpp"
+#include "tools/model/weights.hpp"
 #include "tools/terminal/table.hpp"
 
 namespace thimble {
@@ -69,12 +69,7 @@ Json progress_json(const CheckpointHeader& h) {
 
 /// An Error at the first value that is not finite, and at the first tensor that the model it names does not have so.
 void verify(const TensorFile& file, const std::vector<StoredTensor>& tensors) {
-  for (const StoredTensor& t : tensors) {
-    if (const auto at = first_non_finite(t)) {
-      throw Error(file.path().string() + ", tensor " + in_quotes(t.name),
-                  "the value at " + place_text(t.shape, *at) + " is not a finite number");
-    }
-  }
+  for (const StoredTensor& t : tensors) require_finite(file, t);
   const auto named = file.metadata().find("model");
   if (named == file.metadata().end()) return;
   const auto& models = all_models();
@@ -83,10 +78,7 @@ void verify(const TensorFile& file, const std::vector<StoredTensor>& tensors) {
   for (int i = 0; i < model->tape.size; ++i) {
     const Value& v = model->tape[i];
     if (v.role != Role::parameter) continue;
-    std::vector<std::uint64_t> shape;
-    if (v.shape.rank == 2) shape.push_back(std::uint64_t(v.shape.fixed_rows));
-    if (v.shape.rank >= 1) shape.push_back(std::uint64_t(v.shape.cols));
-    file.require(v.name.view(), shape);
+    file.require(v.name.view(), stored_shape(v.shape));
   }
 }
 

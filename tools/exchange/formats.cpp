@@ -80,16 +80,21 @@ const std::vector<WeightsFormat>& weights_formats() {
   return formats;
 }
 
-std::unique_ptr<TensorFile> open_weights(const std::filesystem::path& path) {
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) return std::make_unique<HuggingFaceFolder>(path);
+const WeightsFormat* recognised_format(const std::filesystem::path& path) {
   std::array<char, 64> first = {};
   std::ifstream in(path, std::ios::binary);
   if (in) in.read(first.data(), std::streamsize(first.size()));
   const auto bytes = std::as_bytes(std::span(first.data(), std::size_t(in ? first.size() : in.gcount())));
   for (const WeightsFormat& f : weights_formats()) {
-    if (f.recognises != nullptr && f.recognises(bytes)) return f.open(path);
+    if (f.recognises != nullptr && f.recognises(bytes)) return &f;
   }
+  return nullptr;
+}
+
+std::unique_ptr<TensorFile> open_weights(const std::filesystem::path& path) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) return std::make_unique<HuggingFaceFolder>(path);
+  if (const WeightsFormat* const f = recognised_format(path)) return f->open(path);
   // The ending tells what the file was meant to be, and its reader what is wrong with it.
   for (const WeightsFormat& f : weights_formats()) {
     if (f.open != nullptr && path.extension() == f.ending) return f.open(path);

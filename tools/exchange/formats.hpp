@@ -19,6 +19,9 @@ struct WeightsFormat {
 
 const std::vector<WeightsFormat>& weights_formats();
 
+/// The format that a file's first bytes are of; null where there is none, or no file.
+const WeightsFormat* recognised_format(const std::filesystem::path& path);
+
 /// Opens a weights file of any format, or a Hugging Face folder with its model.safetensors.
 std::unique_ptr<TensorFile> open_weights(const std::filesystem::path& path);
 

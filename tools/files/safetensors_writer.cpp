@@ -1,6 +1,5 @@
 #include "tools/files/safetensors_writer.hpp"
 
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
@@ -12,15 +11,6 @@ namespace {
 
 [[noreturn]] void misuse(std::string_view name, const std::string& problem) {
   throw std::logic_error("safetensors writer: tensor " + in_quotes(name) + " " + problem);
-}
-
-std::uint64_t checked_bytes(const std::string& name, StoredType type, std::span<const std::uint64_t> shape) {
-  std::uint64_t count = stored_type_bytes(type);
-  for (const std::uint64_t size : shape) {
-    if (size != 0 && count > std::numeric_limits<std::uint64_t>::max() / size) misuse(name, "is too large");
-    count *= size;
-  }
-  return count;
 }
 
 }  // namespace
@@ -35,8 +25,9 @@ void SafetensorsWriter::declare(const std::string& name, StoredType type, std::v
   if (file_) misuse(name, "is declared after the first append");
   if (name == "__metadata__") misuse(name, "has the name of the metadata");
   if (!index_.emplace(name, tensors_.size()).second) misuse(name, "is declared twice");
-  const std::uint64_t byte_count = checked_bytes(name, type, shape);
-  tensors_.push_back({name, type, std::move(shape), 0, byte_count, 0});
+  const std::optional<std::uint64_t> byte_count = stored_bytes(shape, type);
+  if (!byte_count) misuse(name, "is too large");
+  tensors_.push_back({name, type, std::move(shape), 0, *byte_count, 0});
 }
 
 void SafetensorsWriter::append(std::string_view name, std::span<const float> values) {

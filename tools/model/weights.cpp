@@ -8,15 +8,23 @@
 
 namespace thimble {
 
-namespace {
-
-constexpr std::string_view kPrefix = "transformer.";
-
 std::vector<std::uint64_t> stored_shape(const Shape& s) {
   if (s.rank == 0) return {};
   if (s.rank == 1) return {std::uint64_t(s.cols)};
   return {std::uint64_t(s.fixed_rows), std::uint64_t(s.cols)};
 }
+
+void require_finite(const TensorFile& file, const StoredTensor& tensor) {
+  if (const auto at = first_non_finite(tensor)) {
+    throw Error(file.path().string() + ", tensor " + in_quotes(tensor.name),
+                "the value at " + place_text(tensor.shape, *at) + " is not a finite number",
+                "a training run that diverged may have written it; take an earlier file");
+  }
+}
+
+namespace {
+
+constexpr std::string_view kPrefix = "transformer.";
 
 std::string_view without_prefix(std::string_view name) {
   return name.starts_with(kPrefix) ? name.substr(kPrefix.size()) : name;
@@ -26,14 +34,6 @@ std::string_view without_prefix(std::string_view name) {
 std::string stored_name(const TensorFile& file, std::string_view name) {
   const std::string prefixed = std::string(kPrefix) + std::string(name);
   return file.find(name) == nullptr && file.find(prefixed) != nullptr ? prefixed : std::string(name);
-}
-
-void check_value(const TensorFile& file, const StoredTensor& tensor) {
-  if (const auto at = first_non_finite(tensor)) {
-    throw Error(file.path().string() + ", tensor " + in_quotes(tensor.name),
-                "the value at " + place_text(tensor.shape, *at) + " is not a finite number",
-                "a training run that diverged may have written it; take an earlier file");
-  }
 }
 
 /// Tensors that no weight reads: Hugging Face's masks, and a tied head's second copy.
@@ -83,7 +83,7 @@ void load_weights(Session<real>& session, const TensorFile& file, Origin origin)
   for (const ParameterSlots& p : parameters) {
     const std::string name = stored_name(file, session.name_of(p));
     const StoredTensor& t = file.require(name, stored_shape(session.model().tape[p.value].shape));
-    check_value(file, t);
+    require_finite(file, t);
     used.emplace(name, &t);
   }
   for (const StoredTensor& t : file.tensors()) {

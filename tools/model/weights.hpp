@@ -16,6 +16,12 @@ enum class Origin { same_model, any_name };
 template <class real>
 void load_weights(Session<real>& session, const TensorFile& file, Origin origin = Origin::same_model);
 
+/// A tape's shape as files hold it: one size a dimension.
+std::vector<std::uint64_t> stored_shape(const Shape& shape);
+
+/// An Error at the first value that is not finite.
+void require_finite(const TensorFile& file, const StoredTensor& tensor);
+
 /// A session's weights, seen as a file of tensors; they must outlive it. `metadata` is added to "model", "config" and
 /// "step".
 template <class real>
