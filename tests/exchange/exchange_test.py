@@ -182,12 +182,16 @@ class Exchange(unittest.TestCase):
         arrays, _ = read_safetensors(out / "model.safetensors")
         self.assertNotIn("lm_head.weight", arrays)
         tokens = [3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3, 2]
-        (self.folder / "tokens.json").write_text(json.dumps({"tokens": [[tokens]]}))
+        # A row for each token of the vocabulary as the last target: their losses are all logits of the last position.
+        rows = [tokens[:-1] + [last] for last in range(config["vocab_size"])]
+        (self.folder / "tokens.json").write_text(json.dumps({"tokens": [rows]}))
         ours = json.loads(self.check(run("grad", self.MODEL, "--weights", self.checkpoint, "--tokens",
                                          self.folder / "tokens.json", "--json")).stdout)
         logits = gpt2_logits(arrays, tokens[:-1], config)
-        theirs = losses(logits, tokens[1:])
-        np.testing.assert_allclose(np.ravel(ours["loss_per_position"]), theirs, atol=1e-5, rtol=0)
+        found = np.reshape(ours["loss_per_position"], (len(rows), -1))
+        for k, row in enumerate(rows):
+            np.testing.assert_allclose(found[k], losses(logits, row[1:]), atol=1e-5, rtol=0)
+        np.testing.assert_allclose(-found[:, -1] - np.mean(-found[:, -1]), logits[-1] - logits[-1].mean(), atol=1e-5)
 
     def test_gguf_has_llama_cpps_names_and_layout(self):
         g = Gguf(self.export("gguf", "e.gguf"))
