@@ -34,6 +34,8 @@ class CheckpointStore {
   /// Finds the newest whole checkpoint. Call after power-on, before anything else.
   void recover();
 
+  /// Can this flash, cut into so many slots, hold checkpoints at all?
+  bool usable() const;
   /// Is there a checkpoint?
   bool holds() const { return newest_ >= 0; }
   /// Number of the newest checkpoint's save, from 1 on; 0 without one.
@@ -75,7 +77,6 @@ class CheckpointStore {
     int slot = -1;
   };
   ByteSource source_of(SlotView& view, int slot);
-  bool usable() const;
   bool read_mark(int slot, std::uint64_t& sequence) const;
   bool is_whole(int slot, std::uint64_t& byte_count);
   bool begin_save();

@@ -28,35 +28,12 @@ Fault bad(const char* field, std::uint64_t expected, std::uint64_t found) {
 
 bool is_finite(double x) { return x - x == 0; }
 
-Fault read_optimizer(const thimble_checkpoint_Optimizer& o, TrainingState& s) {
-  OptimizerOptions& to = s.options.optimizer;
-  if (!from_schema(o.kind, 2, to.kind)) return bad("header.optimizer.kind", 2, std::uint64_t(o.kind));
-  to.beta1 = o.beta1;
-  to.beta2 = o.beta2;
-  to.epsilon = o.epsilon;
-  to.weight_decay = o.weight_decay;
-  to.momentum = o.momentum;
-  to.clip = o.clip;
-  if (fault_of(to) != nullptr) return bad("header.optimizer", 0, 0);
-  s.engine.powers = {o.beta1_power, o.beta2_power};
+Fault read_powers(const thimble_checkpoint_Optimizer& o, BetaPowers& to) {
   const auto is_power = [](double x) { return x >= 0 && x <= 1; };
   if (!is_power(o.beta1_power)) return bad("header.optimizer.beta1_power", 0, 0);
   if (!is_power(o.beta2_power)) return bad("header.optimizer.beta2_power", 0, 0);
+  to = {o.beta1_power, o.beta2_power};
   return {};
-}
-
-Fault read_schedule(const thimble_checkpoint_Schedule& schedule, TrainingState& s) {
-  Schedule& to = s.options.schedule;
-  if (!from_schema(schedule.kind, 4, to.kind)) return bad("header.schedule.kind", 4, std::uint64_t(schedule.kind));
-  const bool fits = schedule.warmup_steps <= kMostSteps && schedule.total_steps <= kMostSteps &&
-                    schedule.decay_steps <= kMostSteps;
-  if (!fits) return bad("header.schedule", kMostSteps, schedule.total_steps);
-  to.peak = schedule.peak;
-  to.floor = schedule.floor;
-  to.warmup_steps = std::int64_t(schedule.warmup_steps);
-  to.total_steps = std::int64_t(schedule.total_steps);
-  to.decay_steps = std::int64_t(schedule.decay_steps);
-  return fault_of(to) == nullptr ? Fault{} : bad("header.schedule", 0, 0);
 }
 
 Fault read_progress(const thimble_checkpoint_Progress& p, TrainingState& s) {
@@ -80,6 +57,51 @@ Fault read_progress(const thimble_checkpoint_Progress& p, TrainingState& s) {
 
 }  // namespace
 
+Fault read_message(const thimble_checkpoint_Optimizer& o, OptimizerOptions& to) {
+  if (!from_schema(o.kind, 2, to.kind)) return bad("header.optimizer.kind", 2, std::uint64_t(o.kind));
+  to.beta1 = o.beta1;
+  to.beta2 = o.beta2;
+  to.epsilon = o.epsilon;
+  to.weight_decay = o.weight_decay;
+  to.momentum = o.momentum;
+  to.clip = o.clip;
+  return fault_of(to) == nullptr ? Fault{} : bad("header.optimizer", 0, 0);
+}
+
+Fault read_message(const thimble_checkpoint_Schedule& schedule, Schedule& to) {
+  if (!from_schema(schedule.kind, 4, to.kind)) return bad("header.schedule.kind", 4, std::uint64_t(schedule.kind));
+  const bool fits = schedule.warmup_steps <= kMostSteps && schedule.total_steps <= kMostSteps &&
+                    schedule.decay_steps <= kMostSteps;
+  if (!fits) return bad("header.schedule", kMostSteps, schedule.total_steps);
+  to.peak = schedule.peak;
+  to.floor = schedule.floor;
+  to.warmup_steps = std::int64_t(schedule.warmup_steps);
+  to.total_steps = std::int64_t(schedule.total_steps);
+  to.decay_steps = std::int64_t(schedule.decay_steps);
+  return fault_of(to) == nullptr ? Fault{} : bad("header.schedule", 0, 0);
+}
+
+thimble_checkpoint_Optimizer message_of(const OptimizerOptions& o, const BetaPowers& powers) {
+  return {to_schema<thimble_checkpoint_OptimizerKind>(o.kind),
+          o.beta1,
+          o.beta2,
+          o.epsilon,
+          o.weight_decay,
+          o.momentum,
+          o.clip,
+          powers.beta1,
+          powers.beta2};
+}
+
+thimble_checkpoint_Schedule message_of(const Schedule& s) {
+  return {to_schema<thimble_checkpoint_ScheduleKind>(s.kind),
+          s.peak,
+          s.floor,
+          std::uint64_t(s.warmup_steps),
+          std::uint64_t(s.total_steps),
+          std::uint64_t(s.decay_steps)};
+}
+
 CheckpointHeader header_of(const TrainingState& s) {
   CheckpointHeader h = thimble_checkpoint_Header_init_zero;
   h.format_version = kFormatVersion;
@@ -89,28 +111,13 @@ CheckpointHeader header_of(const TrainingState& s) {
   h.has_gpt = s.has_gpt;
   h.gpt = s.gpt;
 
-  const OptimizerOptions& o = s.options.optimizer;
   h.has_optimizer = true;
-  h.optimizer = {to_schema<thimble_checkpoint_OptimizerKind>(o.kind),
-                 o.beta1,
-                 o.beta2,
-                 o.epsilon,
-                 o.weight_decay,
-                 o.momentum,
-                 o.clip,
-                 s.engine.powers.beta1,
-                 s.engine.powers.beta2};
-  const Schedule& schedule = s.options.schedule;
+  h.optimizer = message_of(s.options.optimizer, s.engine.powers);
   h.has_schedule = true;
-  h.schedule = {to_schema<thimble_checkpoint_ScheduleKind>(schedule.kind),
-                schedule.peak,
-                schedule.floor,
-                std::uint64_t(schedule.warmup_steps),
-                std::uint64_t(schedule.total_steps),
-                std::uint64_t(schedule.decay_steps)};
+  h.schedule = message_of(s.options.schedule);
   h.has_progress = true;
   h.progress = {std::uint64_t(s.engine.step),
-                learning_rate(schedule, s.engine.step),
+                learning_rate(s.options.schedule, s.engine.step),
                 s.seed,
                 s.data_cursor,
                 s.data_hash,
@@ -120,17 +127,22 @@ CheckpointHeader header_of(const TrainingState& s) {
                 std::uint32_t(s.engine.window.micro_batches),
                 std::uint64_t(s.engine.window.valid),
                 s.engine.window.loss_sum};
+  h.has_run = s.run.steps != 0;
+  h.run = {s.run.steps, s.run.save_every, s.run.report_every, s.run.data_from_host};
   return h;
 }
 
 Fault read_header(const CheckpointHeader& h, TrainingState& s) {
   s.model = Name(h.model);
+  if (h.run.steps > kMostSteps) return bad("header.run.steps", kMostSteps, h.run.steps);
+  s.run = {h.run.steps, h.run.save_every, h.run.report_every, h.run.data_from_host};
   if (s.model.size() == 0) return bad("header.model", 1, 0);
   if (!from_schema(h.profile, 2, s.profile)) return bad("header.profile", 2, std::uint64_t(h.profile));
   s.gpt = h.gpt;
   s.has_gpt = h.has_gpt;
-  Fault fault = read_optimizer(h.optimizer, s);
-  if (!fault) fault = read_schedule(h.schedule, s);
+  Fault fault = read_message(h.optimizer, s.options.optimizer);
+  if (!fault) fault = read_powers(h.optimizer, s.engine.powers);
+  if (!fault) fault = read_message(h.schedule, s.options.schedule);
   if (!fault) fault = read_progress(h.progress, s);
   return fault;
 }

@@ -27,6 +27,7 @@ struct Port {
   /// A clock that never goes back.
   std::uint64_t (*ticks)(void* state) = nullptr;
   TickUnit tick_unit = TickUnit::microseconds;
+  std::uint64_t ticks_per_second = 1'000'000;  ///< about: for waiting alone
 
   /// The most stack that has been in use since reset, bytes, of `stack_bytes`. Null: not known.
   std::uint32_t (*stack_high_water)(void* state) = nullptr;

@@ -23,6 +23,8 @@ class SimFlash {
     powered_ = true;
     operations_left_ = -1;
   }
+  /// The power fails now, between two operations.
+  void power_off() { powered_ = false; }
   bool powered() const { return powered_; }
 
   /// Blocks that refuse to be erased from now on.

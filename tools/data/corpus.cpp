@@ -10,12 +10,6 @@
 namespace thimble {
 namespace {
 
-std::size_t held_out_count(std::size_t count, std::size_t window, double fraction) {
-  if (fraction == 0 || count < 2 * window) return 0;
-  const auto wanted = static_cast<std::size_t>(fraction * static_cast<double>(count));
-  return std::clamp(wanted, window, count - window);
-}
-
 std::vector<std::uint64_t> counts_of(std::span<const std::int32_t> ids, std::size_t id_count) {
   std::vector<std::uint64_t> counts(id_count);
   for (const std::int32_t id : ids) ++counts[static_cast<std::size_t>(id)];

@@ -4,10 +4,6 @@
 
 namespace thimble {
 
-std::uint32_t uniform_below(const CounterGenerator& generator, std::uint64_t counter, std::uint32_t bound) {
-  return static_cast<std::uint32_t>((std::uint64_t{generator(counter)} * bound) >> 32);
-}
-
 void split_windows(std::span<const std::int32_t> windows, std::size_t context, std::span<std::int32_t> inputs,
                    std::span<std::int32_t> targets) {
   const std::size_t rows = windows.size() / (context + 1);

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "core/base/ids.hpp"
+#include "core/train/batches.hpp"
 
 namespace thimble {
 
@@ -14,9 +15,10 @@ namespace thimble {
 /// is what lets a resumed run draw the windows an uninterrupted one would have drawn.
 using CounterGenerator = std::function<std::uint32_t(std::uint64_t counter)>;
 
-/// A number from 0 to bound - 1 (bound > 0). Multiplies and shifts, so each number's chance is off by less
-/// than bound / 2^32 of itself.
-std::uint32_t uniform_below(const CounterGenerator& generator, std::uint64_t counter, std::uint32_t bound);
+/// A number from 0 to bound - 1 (bound > 0), by counter.
+inline std::uint32_t uniform_below(const CounterGenerator& generator, std::uint64_t counter, std::uint32_t bound) {
+  return uniform_below(generator(counter), bound);
+}
 
 /// Splits windows [row][T + 1] into inputs [row][T] and the targets [row][T] that follow them. A window may
 /// end in ignored ids; as inputs these become id 0, which cannot matter: attention is causal and their own

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/digest.hpp"
 #include "core/base/philox.hpp"
 #include "tools/data/corpus.hpp"
 #include "tools/data/csv.hpp"
@@ -22,25 +21,6 @@ namespace {
 CounterGenerator generator(std::uint64_t seed, Stream stream) {
   return [seed, stream](std::uint64_t counter) { return philox(seed, counter, std::uint64_t(stream))[0]; };
 }
-
-/// Adds what a batch depends on, number by number.
-class Fingerprint {
- public:
-  Fingerprint& add(std::uint64_t x) {
-    digest_.add(std::uint32_t(x));
-    digest_.add(std::uint32_t(x >> 32));
-    return *this;
-  }
-  Fingerprint& add(const Extent& e) { return add(std::uint64_t(e.batch)).add(std::uint64_t(e.context)); }
-  Fingerprint& add(std::span<const std::int32_t> ids) {
-    for (const std::int32_t id : ids) digest_.add(std::uint32_t(id));
-    return add(ids.size());
-  }
-  std::uint64_t value() const { return digest_.value(); }
-
- private:
-  Digest digest_;
-};
 
 /// Random windows of one long sequence.
 class CorpusSource : public DataSource {
@@ -84,7 +64,7 @@ class CorpusSource : public DataSource {
             {"held_out_unigram_loss", corpus_.held_out_unigram_loss()}};
   }
   std::uint64_t fingerprint() override {
-    return Fingerprint().add(corpus_.ids()).add(corpus_.held_out().size()).add(extent_).add(seed_).value();
+    return DataFingerprint().add(corpus_.ids()).add(std::uint64_t(corpus_.held_out().size())).add(extent_).add(seed_).value();
   }
   std::optional<double> tokens_per_byte() const override { return tokens_per_byte_; }
 
@@ -134,7 +114,7 @@ class DocumentSource : public DataSource {
     return {{"documents", double(documents_.count())}, {"documents_cut", double(documents_.cut_count())}};
   }
   std::uint64_t fingerprint() override {
-    Fingerprint f;
+    DataFingerprint f;
     for (std::size_t i = 0; i < documents_.count(); ++i) f.add(documents_.tokens(order_.at(i)));
     return f.add(extent_).value();
   }
@@ -154,7 +134,7 @@ class TokenListSource : public DataSource {
     return {std::int32_t(list_.row_count), std::int32_t(list_.window_length - 1)};
   }
   std::optional<std::uint64_t> batch_count() const override { return list_.step_count; }
-  std::uint64_t fingerprint() override { return Fingerprint().add(list_.ids).add(extent()).value(); }
+  std::uint64_t fingerprint() override { return DataFingerprint().add(list_.ids).add(extent()).value(); }
 
  private:
   TokenList list_;

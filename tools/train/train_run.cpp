@@ -1,16 +1,14 @@
 #include "tools/train/train_run.hpp"
 
 #include <chrono>
-#include <cmath>
 
 #include "core/checkpoint/training_state.hpp"
+#include "core/train/non_finite.hpp"
 #include "tools/files/error.hpp"
 
 namespace thimble {
 
 namespace {
-
-constexpr int kMostRejectedInARow = 5;
 
 class Stopwatch {
  public:
@@ -25,24 +23,6 @@ class Stopwatch {
 void require_ok(Status s, const char* where) {
   if (s != Status::ok) throw Error(where, text_of(s), "");
 }
-
-/// Remembers the first step whose output is not finite.
-template <class real>
-struct NonFiniteFinder {
-  TapeView tape;
-  std::string found;
-
-  static void after(void* self, const ProgramStep<real>& step, const Call<real>& call) {
-    auto& f = *static_cast<NonFiniteFinder*>(self);
-    if (!f.found.empty() || step.kind != StepKind::forward) return;
-    const Value& v = f.tape[step.value];
-    for (std::int64_t i = 0; i < call.rows * v.shape.cols; ++i) {
-      if (std::isfinite(call.out[i])) continue;
-      f.found = std::string(v.name.view()) + " (" + std::string(op_name(v).view()) + ")";
-      return;
-    }
-  }
-};
 
 }  // namespace
 
@@ -61,16 +41,11 @@ EvaluationRecord evaluate_held_out(Session<real>& session, DataSource& data, std
 
 template <class real>
 std::string first_non_finite_value(Session<real>& session, const TokenBatch& batch) {
-  NonFiniteFinder<real> finder{session.model().tape, {}};
-  const StepObserver<real> observer{&finder, nullptr, NonFiniteFinder<real>::after};
-  Engine<real>& engine = session.engine();
-  engine.set_observer(&observer);
-  double sum = 0;
-  std::int64_t valid = 0;
-  const Status s = engine.evaluate(batch.tokens, batch.targets, batch.extent, sum, valid);
-  engine.set_observer(nullptr);
-  require_ok(s, "training data");
-  return finder.found;
+  ValueId value = kNoValue;
+  require_ok(first_non_finite_value(session.engine(), batch.tokens, batch.targets, batch.extent, value), "training data");
+  if (value == kNoValue) return {};
+  const Value& v = session.model().tape[value];
+  return std::string(v.name.view()) + " (" + std::string(op_name(v).view()) + ")";
 }
 
 template <class real>
