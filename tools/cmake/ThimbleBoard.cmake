@@ -9,6 +9,13 @@ include(ThimbleCore)
 include(ThimbleModelType)
 include(ThimbleBoardConfig)
 
+# RISC-V: the C library is picolibc, the C++ headers are the Arm compiler's.
+if(BOARD_FAMILY STREQUAL riscv)
+  list(APPEND BOARD_CPU -misa-spec=2.2 --specs=picolibc.specs)
+  list(GET riscv_headers -1 cxx_headers)
+  set(BOARD_CXX_HEADERS ${cxx_headers} ${cxx_headers}/arm-none-eabi)
+endif()
+
 # What every object of an image is compiled with.
 add_library(thimble_board_flags INTERFACE)
 target_compile_options(thimble_board_flags INTERFACE ${BOARD_CPU}
@@ -16,6 +23,7 @@ target_compile_options(thimble_board_flags INTERFACE ${BOARD_CPU}
   $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions;-fno-rtti;-fno-threadsafe-statics;-fno-use-cxa-atexit>
   $<$<NOT:$<COMPILE_LANGUAGE:ASM>>:-Wall;-Wextra;-fno-builtin-printf>)
 target_include_directories(thimble_board_flags INTERFACE ${PROJECT_BINARY_DIR}/generated)
+target_include_directories(thimble_board_flags SYSTEM INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${BOARD_CXX_HEADERS}>")
 target_link_libraries(thimble_board_flags INTERFACE thimble_core)
 
 include(ThimbleBoardCheckpoint)
@@ -39,8 +47,8 @@ function(thimble_add_image name)
   set_property(SOURCE ${data_source} PROPERTY OBJECT_DEPENDS ${arg_DATA})
   add_executable(${name} ${arg_SOURCES} ${data_source})
   set_target_properties(${name} PROPERTIES SUFFIX .elf LINK_DEPENDS ${BOARD_LINKER_SCRIPT})
-  target_link_libraries(${name} PRIVATE thimble_board_port ${arg_LIBRARIES})
-  target_link_options(${name} PRIVATE ${BOARD_CPU} -nostartfiles -T ${BOARD_LINKER_SCRIPT}
+  target_link_libraries(${name} PRIVATE thimble_board_port ${arg_LIBRARIES} -lc -lgcc)
+  target_link_options(${name} PRIVATE ${BOARD_CPU} -nostdlib -T ${BOARD_LINKER_SCRIPT}
     -Wl,--gc-sections -Wl,--fatal-warnings -Wl,-Map=$<TARGET_FILE:${name}>.map)
 endfunction()
 

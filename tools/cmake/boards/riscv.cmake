@@ -3,9 +3,8 @@
 set(CMAKE_SYSTEM_NAME Generic)
 set(CMAKE_SYSTEM_PROCESSOR riscv)
 find_program(riscv_gcc riscv64-unknown-elf-g++)
-file(GLOB riscv_headers LIST_DIRECTORIES true /usr/lib/picolibc/riscv64-unknown-elf/include /usr/include/newlib/c++/12*)
-list(LENGTH riscv_headers riscv_header_count)
-if(NOT riscv_gcc OR riscv_header_count LESS 2)
+file(GLOB riscv_headers LIST_DIRECTORIES true /usr/include/newlib/c++/*)
+if(NOT riscv_gcc OR NOT riscv_headers OR NOT EXISTS /usr/lib/picolibc/riscv64-unknown-elf/include)
   message(FATAL_ERROR "the RISC-V compiler or its headers are missing: "
     "apt-get install gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf libstdc++-arm-none-eabi-newlib")
 endif()
