@@ -70,7 +70,13 @@ class Reader {
     offset_ += to.size();
     return true;
   }
-  pb_istream_t stream_of(std::size_t bytes) { return {pull, this, bytes, nullptr}; }
+  pb_istream_t stream_of(std::size_t bytes) {
+    pb_istream_t stream = {};
+    stream.callback = pull;
+    stream.state = this;
+    stream.bytes_left = bytes;
+    return stream;
+  }
 
   bool read_record() {
     const std::uint64_t begin = offset_;

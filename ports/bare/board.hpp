@@ -1,0 +1,30 @@
+#pragma once
+/// What an image knows about its board.
+
+#include <cstdint>
+
+#include "core/checkpoint/flash.hpp"
+#include "core/simd/arch.hpp"
+
+namespace thimble {
+
+struct Board {
+  const char* name;
+  const char* part;              ///< the real part whose sizes the linker script enforces
+  Profile profile;
+  std::int64_t ram_bytes;        ///< of the part's main RAM region
+  std::uint32_t stack_bytes;
+  bool stack_in_ram;             ///< false: the stack has a region of its own
+  std::int64_t reserve_bytes;    ///< RAM for everything but model and stack
+  std::uint32_t clock_hz;
+  std::uintptr_t uart_address;
+  int uart_irq;
+  FlashGeometry checkpoint_flash;  ///< the part of the flash that is given to checkpoints
+
+  /// RAM that is left for a Trainer.
+  constexpr std::int64_t model_budget_bytes() const {
+    return ram_bytes - reserve_bytes - (stack_in_ram ? std::int64_t(stack_bytes) : 0);
+  }
+};
+
+}  // namespace thimble

@@ -1,0 +1,15 @@
+#pragma once
+/// The part of start-up that all processors share.
+
+namespace thimble {
+
+/// Fills .data and .bss, paints the stack, starts console and clock, runs constructors and the program; never returns.
+extern "C" [[noreturn]] void thimble_start();
+
+/// Supplied by each architecture: starts the clock and opens interrupts.
+void start_processor();
+
+/// Opens what of the port is not constant: the flash.
+void start_board_port();
+
+}  // namespace thimble

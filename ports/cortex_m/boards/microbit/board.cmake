@@ -1,0 +1,11 @@
+# M0 of the BBC micro:bit. Checkpoints take the last blocks of the flash: number, erase bytes, program bytes.
+set(BOARD_PART "nRF51822")
+set(BOARD_CPU -mcpu=cortex-m0 -mfloat-abi=soft)
+set(BOARD_PROFILE separate)
+set(BOARD_FLASH 0x00000000 256K)
+set(BOARD_RAM 0x20000000 16K)
+set(BOARD_STACK_BYTES 2048)
+set(BOARD_CHECKPOINT_BLOCKS 32 1024 4)
+set(BOARD_UART nrf51 ADDRESS 0x40002000 IRQ 2)
+set(BOARD_CLOCK_HZ 16000000)
+set(BOARD_QEMU qemu-system-arm -M microbit)

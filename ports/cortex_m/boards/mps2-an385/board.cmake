@@ -1,0 +1,11 @@
+# M3 on Arm's MPS2, soft float. Checkpoints take the last blocks of the flash: number, erase bytes, program bytes.
+set(BOARD_PART "RP2040 with 2 MiB of flash")
+set(BOARD_CPU -mcpu=cortex-m3 -mfloat-abi=soft)
+set(BOARD_PROFILE separate)
+set(BOARD_FLASH 0x00000000 2048K)
+set(BOARD_RAM 0x20000000 264K)
+set(BOARD_STACK_BYTES 8192)
+set(BOARD_CHECKPOINT_BLOCKS 128 4096 256)
+set(BOARD_UART cmsdk ADDRESS 0x40004000 IRQ 0)
+set(BOARD_CLOCK_HZ 25000000)
+set(BOARD_QEMU qemu-system-arm -M mps2-an385)

@@ -1,0 +1,11 @@
+# M4F on Arm's MPS2. Checkpoints take the last blocks of the flash: number, erase bytes, program bytes.
+set(BOARD_PART "nRF52840")
+set(BOARD_CPU -mcpu=cortex-m4 -mfpu=fpv4-sp-d16 -mfloat-abi=hard)
+set(BOARD_PROFILE fused)
+set(BOARD_FLASH 0x00000000 1024K)
+set(BOARD_RAM 0x20000000 256K)
+set(BOARD_STACK_BYTES 8192)
+set(BOARD_CHECKPOINT_BLOCKS 128 4096 4)
+set(BOARD_UART cmsdk ADDRESS 0x40004000 IRQ 0)
+set(BOARD_CLOCK_HZ 25000000)
+set(BOARD_QEMU qemu-system-arm -M mps2-an386)

@@ -1,0 +1,12 @@
+# M7 on Arm's MPS2. Checkpoints take the last blocks of the flash: number, erase bytes, program bytes.
+set(BOARD_PART "STM32H743")
+set(BOARD_CPU -mcpu=cortex-m7 -mfpu=fpv5-d16 -mfloat-abi=hard)
+set(BOARD_PROFILE fused)
+set(BOARD_FLASH 0x00000000 2048K)
+set(BOARD_RAM 0x60000000 512K)
+set(BOARD_STACK_RAM 0x20000000 128K)
+set(BOARD_STACK_BYTES 8192)
+set(BOARD_CHECKPOINT_BLOCKS 4 131072 32)
+set(BOARD_UART cmsdk ADDRESS 0x40004000 IRQ 0)
+set(BOARD_CLOCK_HZ 25000000)
+set(BOARD_QEMU qemu-system-arm -M mps2-an500)

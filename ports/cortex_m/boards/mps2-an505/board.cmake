@@ -1,0 +1,11 @@
+# M33 on Arm's MPS2, secure state. Checkpoints take the last blocks of the flash: number, erase bytes, program bytes.
+set(BOARD_PART "STM32L552")
+set(BOARD_CPU -mcpu=cortex-m33 -mfpu=fpv5-sp-d16 -mfloat-abi=hard)
+set(BOARD_PROFILE fused)
+set(BOARD_FLASH 0x10000000 512K)
+set(BOARD_RAM 0x38000000 256K)
+set(BOARD_STACK_BYTES 8192)
+set(BOARD_CHECKPOINT_BLOCKS 128 2048 8)
+set(BOARD_UART cmsdk ADDRESS 0x50200000 IRQ 32)
+set(BOARD_CLOCK_HZ 20000000)
+set(BOARD_QEMU qemu-system-arm -M mps2-an505)

@@ -1,0 +1,66 @@
+#include "ports/cortex_m/fault.hpp"
+
+#include "ports/api/board_port.hpp"
+#include "ports/bare/image_memory.hpp"
+#include "ports/bare/text_line.hpp"
+#include "ports/cortex_m/registers.hpp"
+
+namespace thimble {
+
+namespace {
+
+/// What the processor pushes on entry to an exception.
+struct ExceptionFrame {
+  std::uint32_t r0, r1, r2, r3, r12, lr, pc, status;
+};
+
+void print(const TextLine& line) { board_port().send(board_port().state, line.bytes()); }
+
+void print_frame(const ExceptionFrame& f) {
+  TextLine first, second;
+  first.text("r0 ").hexadecimal(f.r0, 4).text("  r1 ").hexadecimal(f.r1, 4).text("  r2 ").hexadecimal(f.r2, 4);
+  first.text("  r3 ").hexadecimal(f.r3, 4).text("  r12 ").hexadecimal(f.r12, 4).text("\n");
+  second.text("pc ").hexadecimal(f.pc, 4).text("  lr ").hexadecimal(f.lr, 4).text("  xpsr ");
+  second.hexadecimal(f.status, 4).text("\n");
+  print(first);
+  print(second);
+}
+
+}  // namespace
+
+/// frame: where the stack pointer stood.
+extern "C" [[noreturn, gnu::used]] void thimble_report_fault(const ExceptionFrame* frame, std::uint32_t exception) {
+  const auto* const words = reinterpret_cast<const std::uint32_t*>(frame);
+  const bool in_stack = words >= thimble_stack_limit && words + sizeof(ExceptionFrame) / 4 <= thimble_stack_top;
+  TextLine line;
+  line.text("\nfault: exception ").decimal(exception).text("  sp ");
+  line.hexadecimal(std::uint32_t(reinterpret_cast<std::uintptr_t>(frame)), 4);
+  line.text(in_stack ? "\n" : "  (outside the stack: overflow?)\n");
+  print(line);
+  if (in_stack) print_frame(*frame);
+#if !defined(__ARM_ARCH_6M__)
+  TextLine cause;
+  cause.text("cfsr ").hexadecimal(cortex_m::configurable_fault(), 4);
+  cause.text("  hfsr ").hexadecimal(cortex_m::hard_fault(), 4);
+  cause.text("  mmfar ").hexadecimal(cortex_m::memory_fault_address(), 4);
+  cause.text("  bfar ").hexadecimal(cortex_m::bus_fault_address(), 4).text("\n");
+  print(cause);
+#endif
+  board_port().exit(board_port().state, kFaultStatus);
+  for (;;) {
+  }
+}
+
+/// Goes on with a fresh stack, since the old one may have run over.
+extern "C" [[gnu::naked]] void thimble_fault() {
+  asm volatile(
+      "mrs r0, msp\n\t"
+      "mrs r1, ipsr\n\t"
+      "ldr r2, =thimble_stack_top\n\t"
+      "msr msp, r2\n\t"
+      "ldr r3, =thimble_report_fault\n\t"
+      "bx r3\n\t"
+      ".ltorg");
+}
+
+}  // namespace thimble

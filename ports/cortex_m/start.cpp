@@ -1,0 +1,56 @@
+/// Reset, vector table and interrupts of a Cortex-M.
+
+#include "ports/bare/start.hpp"
+
+#include "board_config.hpp"
+#include "ports/bare/console.hpp"
+#include "ports/bare/image_memory.hpp"
+#include "ports/cortex_m/fault.hpp"
+#include "ports/cortex_m/registers.hpp"
+#include "ports/cortex_m/ticks.hpp"
+
+namespace thimble {
+
+extern "C" [[noreturn]] void thimble_reset();
+
+namespace {
+
+/// What the processor reads at reset and at every exception: the initial stack pointer, then handlers by number.
+struct VectorTable {
+  static constexpr int kExceptions = 16;  // the first is the stack pointer's place
+  using Handler = void (*)();
+
+  const std::uint32_t* stack_top = thimble_stack_top;
+  Handler handlers[kExceptions - 1 + kBoard.uart_irq + 1];
+
+  /// What nobody asked for is reported as a fault.
+  constexpr VectorTable() {
+    for (Handler& h : handlers) h = thimble_fault;
+    at(1) = thimble_reset;
+    at(15) = on_tick_overflow;
+    at(kExceptions + kBoard.uart_irq) = console::on_receive_interrupt;
+  }
+  constexpr Handler& at(int exception) { return handlers[exception - 1]; }
+};
+
+[[gnu::section(".vectors"), gnu::used]] constinit const VectorTable vector_table;
+
+}  // namespace
+
+extern "C" [[noreturn]] void thimble_reset() {
+#if defined(__ARM_FP)
+  cortex_m::coprocessor_access() = cortex_m::coprocessor_access() | cortex_m::kFloatingPointAccess;
+  asm volatile("dsb\n\tisb" ::: "memory");
+#endif
+#if !defined(__ARM_ARCH_6M__)
+  cortex_m::vector_table() = std::uint32_t(reinterpret_cast<std::uintptr_t>(&vector_table));
+#endif
+  thimble_start();
+}
+
+void start_processor() {
+  start_ticks();
+  cortex_m::interrupt_enable(kBoard.uart_irq) = 1u << (kBoard.uart_irq % 32);
+}
+
+}  // namespace thimble

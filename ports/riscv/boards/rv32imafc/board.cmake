@@ -1,0 +1,11 @@
+# RV32IMAFC on QEMU's virt. Checkpoints take the last blocks of the flash: number, erase bytes, program bytes.
+set(BOARD_PART "ESP32-P4 with 16 MiB of flash")
+set(BOARD_CPU -march=rv32imafc -mabi=ilp32f -mcmodel=medlow)
+set(BOARD_PROFILE fused)
+set(BOARD_FLASH 0x80000000 16384K)
+set(BOARD_RAM 0x82000000 768K)
+set(BOARD_STACK_BYTES 8192)
+set(BOARD_CHECKPOINT_BLOCKS 128 4096 1)
+set(BOARD_UART 16550 ADDRESS 0x10000000 IRQ 10)
+set(BOARD_CLOCK_HZ 1000000000)
+set(BOARD_QEMU qemu-system-riscv32 -M virt -bios none -cpu rv32,d=false)

@@ -1,0 +1,10 @@
+# The cross compiler for Cortex-M boards.
+set(CMAKE_SYSTEM_NAME Generic)
+set(CMAKE_SYSTEM_PROCESSOR arm)
+find_program(arm_gxx arm-none-eabi-g++)
+if(NOT arm_gxx)
+  message(FATAL_ERROR "arm-none-eabi-g++ is missing: apt-get install gcc-arm-none-eabi libstdc++-arm-none-eabi-newlib")
+endif()
+set(CMAKE_C_COMPILER arm-none-eabi-gcc)
+set(CMAKE_CXX_COMPILER arm-none-eabi-g++)
+set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
