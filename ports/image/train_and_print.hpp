@@ -5,17 +5,10 @@
 #include "ports/api/board_port.hpp"
 #include "ports/api/image_data.hpp"
 #include "ports/bare/text_line.hpp"
+#include "ports/image/image_trainer.hpp"
 #include "ports/image/train_steps.hpp"
 
 namespace thimble {
-
-/// The trainer of a model on this image's board: what does not fit its RAM does not compile.
-template <class Model, bool recompute>
-using ImageTrainer = Trainer<Model, Simd<float, Plain<kBoard.profile>>,
-                             TrainerOptions{.extent = Model::kExtent,
-                                            .recompute_blocks = recompute,
-                                            .optimizer = Model::kTraining.optimizer.kind,
-                                            .budget_bytes = kBoard.model_budget_bytes()}>;
 
 template <class Model>
 int train_and_print(Engine<float>& engine, int steps) {

@@ -50,19 +50,17 @@ void BoardClient::send(const Command& command) {
   channel_.write({frame, make_frame(std::as_bytes(std::span(payload, out.bytes_written)), frame)});
 }
 
-/// Printable bytes outside of frames are what a board says in plain words.
+/// A line of nothing but printable bytes is what a board says in plain words.
 void BoardClient::take(std::byte b) {
-  if (reader_.take(b)) {
-    text_.clear();
-    take_report();
-    return;
-  }
+  if (reader_.take(b)) take_report();
   const char c = char(b);
-  if (c == '\n' && on_text && text_.size() > 3) on_text(text_);
-  if (c == '\n' || c == 0 || text_.size() >= kLongestLine) {
+  if (c == '\n' && plain_ && !text_.empty() && on_text) on_text(text_);
+  if (c == '\n' || c == 0) {
     text_.clear();
-  } else if (c >= ' ' && c <= '~') {
-    text_ += c;
+    plain_ = true;
+  } else if (c != '\r') {
+    plain_ = plain_ && c >= ' ' && c <= '~' && text_.size() < kLongestLine;
+    if (plain_) text_ += c;
   }
 }
 

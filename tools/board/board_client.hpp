@@ -70,7 +70,8 @@ class BoardClient {
   std::uint32_t waited_for_ = 0;
   bool heard_ = false;  ///< something whole came since the command was last said
   std::span<const std::byte> pushed_;
-  std::string text_;
+  std::string text_;     ///< of the line that is being read
+  bool plain_ = true;    ///< that line is printable so far
   std::uint64_t repeated_ = 0;
 };
 

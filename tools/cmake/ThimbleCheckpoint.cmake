@@ -1,24 +1,10 @@
 # thimble_checkpoint: the reader, writer and store of checkpoints, on nanopb; and checkpoint_pb2 for Python.
-find_program(NANOPB_GENERATOR NAMES nanopb_generator nanopb_generator.py REQUIRED)
+include(ThimbleNanopb)
 find_program(PROTOC protoc REQUIRED)
 find_path(NANOPB_INCLUDE pb_encode.h REQUIRED)
 find_library(NANOPB_LIBRARY NAMES protobuf-nanopb REQUIRED)
 
-set(THIMBLE_GENERATED ${PROJECT_BINARY_DIR}/generated)
 set(THIMBLE_PYTHON ${PROJECT_BINARY_DIR}/python)
-
-# thimble_nanopb(SCHEMA [IMPORTED...]): SCHEMA.pb.c and .h from SCHEMA.proto and .options, below THIMBLE_GENERATED.
-function(thimble_nanopb schema)
-  set(sources ${schema} ${ARGN})
-  list(TRANSFORM sources PREPEND ${PROJECT_SOURCE_DIR}/)
-  list(TRANSFORM sources APPEND .proto)
-  add_custom_command(
-    OUTPUT ${THIMBLE_GENERATED}/${schema}.pb.c ${THIMBLE_GENERATED}/${schema}.pb.h
-    COMMAND ${CMAKE_COMMAND} -E make_directory ${THIMBLE_GENERATED}
-    COMMAND ${NANOPB_GENERATOR} -q -I . -D ${THIMBLE_GENERATED} ${schema}.proto
-    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
-    DEPENDS ${sources} ${PROJECT_SOURCE_DIR}/${schema}.options VERBATIM)
-endfunction()
 
 set(schema core/checkpoint/checkpoint)
 thimble_nanopb(${schema})

@@ -10,15 +10,19 @@
 namespace thimble {
 
 void CommonFlags::add_to(CLI::App& command) {
-  command.add_flag("--json", json, "One JSON object on standard output");
+  add_without_arithmetic_to(command);
   command.add_option("--real", real, "Number type: f32 or f64")
       ->check(CLI::IsMember({"f32", "f64"}))
       ->capture_default_str();
-  command.add_option("--isa", isa, "Instruction set: avx512, avx2, plain or auto")
-      ->check(CLI::IsMember({"avx512", "avx2", "plain", "auto"}))
-      ->capture_default_str();
   command.add_option("--profile", profile, "Multiply-add: fused (one rounding) or separate (two)")
       ->check(CLI::IsMember({"fused", "separate"}))
+      ->capture_default_str();
+}
+
+void CommonFlags::add_without_arithmetic_to(CLI::App& command) {
+  command.add_flag("--json", json, "One JSON object on standard output");
+  command.add_option("--isa", isa, "Instruction set: avx512, avx2, plain or auto")
+      ->check(CLI::IsMember({"avx512", "avx2", "plain", "auto"}))
       ->capture_default_str();
   command.add_option("--threads", threads, "Threads; 0: one a processor. The bits do not depend on it")
       ->check(whole_number(0, 256))

@@ -21,6 +21,8 @@ struct CommonFlags {
   std::uint64_t seed = 1;
 
   void add_to(CLI::App& command);
+  /// Without --real and --profile, where a board decides.
+  void add_without_arithmetic_to(CLI::App& command);
   int thread_count() const { return threads > 0 ? threads : ThreadTeam::available(); }
   int real_bytes() const { return real == "f64" ? 8 : 4; }
 };
@@ -79,5 +81,7 @@ void add_diff_command(CLI::App& app);
 void add_export_command(CLI::App& app);
 void add_import_command(CLI::App& app);
 void add_convert_command(CLI::App& app);
+void add_board_command(CLI::App& app);
+void add_sim_command(CLI::App& app);
 
 }  // namespace thimble

@@ -33,6 +33,8 @@ int main(int argc, char** argv) {
   thimble::add_export_command(app);
   thimble::add_import_command(app);
   thimble::add_convert_command(app);
+  thimble::add_board_command(app);
+  thimble::add_sim_command(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::RuntimeError& e) {

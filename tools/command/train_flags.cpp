@@ -38,32 +38,6 @@ void add_data_flags(CLI::App& c, DataChoice& d) {
   tokens->excludes(c.get_option("--context"));
 }
 
-void add_optimizer_flags(CLI::App& c, TrainFlags& f) {
-  c.add_option("--optimizer", f.optimizer, "adamw or sgd")->check(CLI::IsMember({"adamw", "sgd"}))->group(kOptimizer);
-  c.add_option("--lr", f.lr, "Highest learning rate")->check(real_number(0, kMostRate))->group(kOptimizer);
-  c.add_option("--min-lr", f.min_lr, "Lowest learning rate")->check(real_number(0, kMostRate))->group(kOptimizer);
-  c.add_option("--warmup", f.warmup, "Steps of linear warm-up")
-      ->check(whole_number(0, kMostSteps))
-      ->group(kOptimizer);
-  c.add_option("--schedule", f.schedule,
-               "constant, linear, cosine, wsd; or the published shape of gpt3 (at the highest rate of --lr or the model) "
-               "or llama3-405b (8e-5 unless --lr says otherwise), in proportion to the steps")
-      ->check(CLI::IsMember({"constant", "linear", "cosine", "wsd", "gpt3", "llama3-405b"}))
-      ->group(kOptimizer);
-  c.add_option("--decay-steps", f.decay_steps, "wsd: steps of the final decay; default a fifth")
-      ->check(whole_number(0, kMostSteps))
-      ->group(kOptimizer);
-  c.add_option("--weight-decay", f.weight_decay, "Of matrices; biases and norms never decay")
-      ->check(real_number(0, 1e6))
-      ->group(kOptimizer);
-  c.add_option("--clip", f.clip, "Largest gradient norm; 0: no clipping")
-      ->check(real_number(0, 1e30))
-      ->group(kOptimizer);
-  c.add_option("--betas", f.betas, "AdamW's two betas")->expected(2)->check(real_number(0, 1))->group(kOptimizer);
-  c.add_option("--eps", f.eps, "AdamW's epsilon")->check(real_number(1e-15, 1))->group(kOptimizer);
-  c.add_option("--momentum", f.momentum, "SGD's momentum")->check(real_number(0, 1))->group(kOptimizer);
-}
-
 void add_file_flags(CLI::App& c, TrainFlags& f) {
   c.add_option("--weights", f.weights,
                "Start from these weights, of any format that thimble reads; a resumed run has its own")
@@ -106,6 +80,32 @@ Schedule preset(const TrainFlags& f, double peak, std::int64_t steps, double tok
 }
 
 }  // namespace
+
+void add_optimizer_flags(CLI::App& c, TrainFlags& f) {
+  c.add_option("--optimizer", f.optimizer, "adamw or sgd")->check(CLI::IsMember({"adamw", "sgd"}))->group(kOptimizer);
+  c.add_option("--lr", f.lr, "Highest learning rate")->check(real_number(0, kMostRate))->group(kOptimizer);
+  c.add_option("--min-lr", f.min_lr, "Lowest learning rate")->check(real_number(0, kMostRate))->group(kOptimizer);
+  c.add_option("--warmup", f.warmup, "Steps of linear warm-up")
+      ->check(whole_number(0, kMostSteps))
+      ->group(kOptimizer);
+  c.add_option("--schedule", f.schedule,
+               "constant, linear, cosine, wsd; or the published shape of gpt3 (at the highest rate of --lr or the model) "
+               "or llama3-405b (8e-5 unless --lr says otherwise), in proportion to the steps")
+      ->check(CLI::IsMember({"constant", "linear", "cosine", "wsd", "gpt3", "llama3-405b"}))
+      ->group(kOptimizer);
+  c.add_option("--decay-steps", f.decay_steps, "wsd: steps of the final decay; default a fifth")
+      ->check(whole_number(0, kMostSteps))
+      ->group(kOptimizer);
+  c.add_option("--weight-decay", f.weight_decay, "Of matrices; biases and norms never decay")
+      ->check(real_number(0, 1e6))
+      ->group(kOptimizer);
+  c.add_option("--clip", f.clip, "Largest gradient norm; 0: no clipping")
+      ->check(real_number(0, 1e30))
+      ->group(kOptimizer);
+  c.add_option("--betas", f.betas, "AdamW's two betas")->expected(2)->check(real_number(0, 1))->group(kOptimizer);
+  c.add_option("--eps", f.eps, "AdamW's epsilon")->check(real_number(1e-15, 1))->group(kOptimizer);
+  c.add_option("--momentum", f.momentum, "SGD's momentum")->check(real_number(0, 1))->group(kOptimizer);
+}
 
 TrainOptions train_options(const TrainFlags& f, const Model& model, std::int64_t steps, double tokens_per_step) {
   TrainOptions o = model.training;

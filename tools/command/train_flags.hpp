@@ -30,6 +30,9 @@ struct TrainFlags {
 /// Adds all flags to the subcommand.
 void add_train_flags(CLI::App& command, TrainFlags& flags);
 
+/// The flags of optimizer and schedule alone.
+void add_optimizer_flags(CLI::App& command, TrainFlags& flags);
+
 /// An Error for flags that contradict each other, or would have no effect.
 void require_consistent(const TrainFlags& flags);
 

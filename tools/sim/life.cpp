@@ -38,6 +38,7 @@ class Life {
     if (options.data_from_host) host_text_.prepare(engine_.layout().vocabulary, engine_.layout().limit);
     const Model& m = session.model();
     model_.name = Name(m.name.c_str());
+    model_.profile = options.profile;
     model_.training = m.training;
     model_.has_gpt = m.gpt.has_value();
     if (m.gpt) model_.gpt = gpt_message(*m.gpt);

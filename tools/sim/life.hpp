@@ -25,6 +25,7 @@ struct LifeOptions {
   std::uint64_t steps = 40;
   std::uint32_t save_every = 5;
   bool data_from_host = false;
+  Profile profile = Profile::fused;  ///< of the session's kernels
   FlashGeometry flash;
   LifeFaults faults;
   double instructions_per_flop = 2;  ///< of the emulated board: virtual time

@@ -1,0 +1,61 @@
+#include "tools/board/fd_channel.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <map>
+
+#include "tools/files/error.hpp"
+
+namespace thimble {
+
+void FdChannel::write(std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(output_, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) throw Error(name_, last_words(), "");
+    bytes = bytes.subspan(std::size_t(n));
+  }
+}
+
+std::size_t FdChannel::read(std::span<std::byte> to, std::chrono::milliseconds wait) {
+  pollfd p{input_, POLLIN, 0};
+  const int ready = ::poll(&p, 1, int(wait.count()));
+  if (ready == 0 || (ready < 0 && errno == EINTR)) return 0;
+  const ssize_t n = ready < 0 ? -1 : ::read(input_, to.data(), to.size());
+  if (n < 0 && (errno == EINTR || errno == EAGAIN)) return 0;
+  if (n <= 0) throw Error(name_, last_words(), "");
+  return std::size_t(n);
+}
+
+std::chrono::milliseconds FdChannel::now() const {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch());
+}
+
+SerialPort::SerialPort(const std::string& device, int baud) : FdChannel(device) {
+  const std::map<int, speed_t> speeds = {{9600, B9600},     {19200, B19200},   {38400, B38400},   {57600, B57600},
+                                         {115200, B115200}, {230400, B230400}, {460800, B460800}, {921600, B921600}};
+  const auto speed = speeds.find(baud);
+  if (speed == speeds.end()) throw Error("--baud", std::to_string(baud) + " is none of the usual rates", "try 115200");
+  fd_ = ::open(device.c_str(), O_RDWR | O_NOCTTY | O_CLOEXEC);
+  if (fd_ < 0) throw Error(device, std::strerror(errno), "is the board plugged in, and may you use its port (group dialout)?");
+  termios t{};
+  if (::tcgetattr(fd_, &t) != 0) {
+    ::close(fd_);
+    throw Error(device, "is no serial device", "");
+  }
+  ::cfmakeraw(&t);
+  t.c_cflag |= CLOCAL | CREAD;
+  ::cfsetspeed(&t, speed->second);
+  ::tcsetattr(fd_, TCSANOW, &t);
+  ::tcflush(fd_, TCIOFLUSH);
+  set_descriptors(fd_, fd_);
+}
+
+SerialPort::~SerialPort() { ::close(fd_); }
+
+}  // namespace thimble

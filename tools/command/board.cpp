@@ -1,0 +1,173 @@
+/// thimble board: boards, their images, and checkpoints to and from them.
+
+#include <fstream>
+#include <iomanip>
+#include <iostream>
+
+#include "tools/board/programs.hpp"
+#include "tools/checkpoint/checkpoint_file.hpp"
+#include "tools/command/board_flags.hpp"
+#include "tools/command/board_run.hpp"
+#include "tools/files/atomic_file.hpp"
+#include "tools/files/mapped_file.hpp"
+
+namespace thimble {
+
+namespace {
+
+const char* compiler_of(const BoardInfo& b) {
+  return b.family == "riscv" ? "riscv64-unknown-elf-g++" : "arm-none-eabi-g++";
+}
+
+/// RAM that the model would take on a board, before anything is built.
+std::int64_t arena_bytes(const Model& m, const BoardInfo&) {
+  PlanOptions o{m.extent, 1, int(sizeof(float)), m.training.optimizer.moments(), true};
+  std::int64_t most = 0;
+  std::int64_t persistent = 0;
+  for (const ProgramKind kind : {ProgramKind::train, ProgramKind::evaluate, ProgramKind::decode}) {
+    const PlanData p = m.plan(kind, {}, o);
+    persistent = p.persistent_end;
+    most = std::max(most, p.transient_bytes);
+  }
+  return persistent + most;
+}
+
+Json size_json(const BoardInfo& b, const ImageSize& s) {
+  return {{"ram_bytes", s.ram_bytes},
+          {"ram_spare_bytes", b.ram_bytes - s.ram_bytes},
+          {"second_ram_bytes", s.second_ram_bytes},
+          {"flash_bytes", s.flash_bytes},
+          {"flash_spare_bytes", b.code_bytes - s.flash_bytes}};
+}
+
+void print_size(const std::string& name, const BoardInfo& b, const ImageSize& s) {
+  std::cout << "  " << std::left << std::setw(12) << name << std::right << " RAM " << std::setw(7) << s.ram_bytes << " of "
+            << b.ram_bytes << " bytes, " << b.ram_bytes - s.ram_bytes << " spare; flash " << std::setw(7) << s.flash_bytes
+            << " of " << b.code_bytes << ", " << b.code_bytes - s.flash_bytes << " spare\n";
+}
+
+void list(bool json) {
+  Json boards = Json::array();
+  for (const BoardInfo& b : all_boards()) {
+    Json j{{"name", b.name}, {"part", b.part}, {"profile", b.profile == Profile::fused ? "fused" : "separate"},
+           {"ram_bytes", b.ram_bytes}, {"second_ram_bytes", b.second_ram_bytes}, {"flash_bytes", b.flash_bytes},
+           {"checkpoint_flash_bytes", b.flash_bytes - b.code_bytes}, {"compiler", compiler_of(b)}, {"emulator", b.qemu.at(0)},
+           {"ready", has_program(compiler_of(b)) && has_program(b.qemu.at(0))}};
+    Json images = Json::object(), fits = Json::array();
+    for (const Model& m : all_models()) {
+      const std::filesystem::path elf = image_folder(b) / (m.name + ".elf");
+      if (std::filesystem::exists(elf)) images[m.name] = size_json(b, image_size(elf, b));
+      if (arena_bytes(m, b) <= b.model_budget_bytes()) fits.push_back(m.name);
+    }
+    j["images"] = images;
+    j["fits"] = fits;
+    boards.push_back(j);
+    if (json) continue;
+    std::cout << std::left << std::setw(14) << b.name << std::setw(26) << b.part << std::setw(9)
+              << (b.profile == Profile::fused ? "fused" : "separate") << std::right << std::setw(6) << b.ram_bytes / 1024
+              << " KiB RAM" << std::setw(6) << b.flash_bytes / 1024 << " KiB flash  fits:";
+    for (const auto& name : fits) std::cout << " " << name.get<std::string>();
+    std::cout << (j["ready"].get<bool>() ? "" : "  (compiler or QEMU missing)") << "\n";
+    for (const auto& [name, size] : images.items()) {
+      print_size(name, b, image_size(image_folder(b) / (name + ".elf"), b));
+    }
+  }
+  if (json) print_json({{"boards", boards}});
+}
+
+void build(const BoardFlags& flags) {
+  const BoardInfo& b = find_board(flags.board);
+  find_model(flags.model);
+  const BoardImage image = build_image(b, flags.request());
+  if (flags.json) {
+    Json j{{"board", b.name}, {"model", flags.model}, {"image", image.elf.string()}};
+    j.update(size_json(b, image.size));
+    print_json(j);
+    return;
+  }
+  std::cout << image.elf.string() << "\n";
+  print_size(flags.model, b, image.size);
+}
+
+/// Stops the board for as long as `work` takes.
+template <class Work>
+void while_stopped(const BoardFlags& flags, Work work) {
+  BoardLink link(flags);
+  link.open();
+  BoardClient& client = link.client();
+  const BoardClient::State before = client.ask();
+  client.require(thimble_board_Command_stop_tag, "stop");
+  work(client, before);
+  const bool was_training = before.activity == thimble_board_Activity_ACTIVITY_TRAINING ||
+                            before.activity == thimble_board_Activity_ACTIVITY_WAITING;
+  if (was_training && !link.emulated()) client.command(thimble_board_Command_start_tag, "start");
+  link.close();
+}
+
+void pull(const BoardFlags& flags, const std::string& file) {
+  AtomicFile out(file);
+  while_stopped(flags, [&](BoardClient& client, const BoardClient::State& before) {
+    if (before.activity != thimble_board_Activity_ACTIVITY_FAILED) client.require(thimble_board_Command_save_tag, "save");
+    const std::vector<std::byte> bytes = client.pull();
+    out.write_at(0, bytes);
+    out.commit();
+    const CheckpointFile checkpoint(file);  // reads and checks all of it
+    if (flags.json) {
+      print_json({{"file", file}, {"bytes", bytes.size()}, {"step", before.step}});
+    } else {
+      std::cout << file << ": " << bytes.size() << " bytes, the board at step " << before.step << "\n";
+    }
+  });
+}
+
+void push(const BoardFlags& flags, const std::string& file) {
+  const CheckpointFile checked(file);
+  const MappedFile mapped(file);
+  while_stopped(flags, [&](BoardClient& client, const BoardClient::State&) {
+    client.push(mapped.bytes());
+    const BoardClient::State after = client.ask();
+    if (flags.json) {
+      print_json({{"file", file}, {"step", after.step}, {"digest", digest_text(after.digest)}});
+    } else {
+      std::cout << "the board goes on from step " << after.step << ", digest " << digest_text(after.digest) << "\n";
+    }
+  });
+}
+
+CLI::App* transfer_command(CLI::App& board, const char* name, const char* help, const char* file_help,
+                           void (*run)(const BoardFlags&, const std::string&)) {
+  const auto flags = std::make_shared<BoardFlags>();
+  const auto file = std::make_shared<std::string>();
+  CLI::App* const c = board.add_subcommand(name, help);
+  flags->add_names_to(*c);
+  c->add_option("file", *file, file_help)->required();
+  flags->add_image_to(*c);
+  flags->add_line_to(*c);
+  c->add_flag("--json", flags->json, "Print one JSON object");
+  c->callback([=] { run(*flags, *file); });
+  return c;
+}
+
+}  // namespace
+
+void add_board_command(CLI::App& app) {
+  CLI::App* const board = app.add_subcommand("board", "Train on boards: in QEMU, or on a serial line");
+  board->require_subcommand(1);
+  const auto json = std::make_shared<bool>(false);
+  CLI::App* const l = board->add_subcommand("list", "The boards, what fits them, and what the images built so far take");
+  l->add_flag("--json", *json, "Print one JSON object");
+  l->callback([json] { list(*json); });
+
+  const auto flags = std::make_shared<BoardFlags>();
+  CLI::App* const b = board->add_subcommand("build", "Build an image");
+  flags->add_names_to(*b);
+  flags->add_image_to(*b);
+  b->add_flag("--json", flags->json, "Print one JSON object");
+  b->callback([flags] { build(*flags); });
+
+  add_board_run_command(*board);
+  transfer_command(*board, "pull", "Fetch the board's checkpoint", "Where to write it", pull);
+  transfer_command(*board, "push", "Give the board a checkpoint to go on from", "A checkpoint of its model", push);
+}
+
+}  // namespace thimble

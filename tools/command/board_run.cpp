@@ -1,0 +1,359 @@
+/// thimble board run: a training run on a board, with the progress of one on the host.
+
+#include "tools/command/board_run.hpp"
+
+#include <iomanip>
+#include <iostream>
+#include <random>
+
+#include "core/checkpoint/training_state.hpp"
+#include "tools/board/host_twin.hpp"
+#include "tools/command/board_flags.hpp"
+#include "tools/command/train_flags.hpp"
+#include "tools/files/json_lines.hpp"
+#include "tools/terminal/plot.hpp"
+#include "tools/terminal/progress.hpp"
+
+namespace thimble {
+
+namespace {
+
+constexpr std::chrono::milliseconds kListen{200};
+
+struct RunFlags {
+  BoardFlags board;
+  TrainFlags train;
+  std::int64_t save_every = -1;  ///< -1: a tenth of the run
+  bool fresh = false;
+  bool from_host = false;
+  bool verify = false;
+  bool profile = false;
+  int power_cuts = 0;
+  std::optional<std::string> prompt;
+  int length = 64;
+  double temperature = 0.8;
+};
+
+class BoardRun {
+ public:
+  explicit BoardRun(const RunFlags& flags)
+      : flags_(flags), model_(find_model(flags.board.model)), link_(flags.board), steps_(choose_steps()),
+        options_(train_options(flags.train, model_, steps_, double(model_.extent.tokens()))) {
+    if (flags.power_cuts > 0 && (!link_.emulated() || flags.board.flash.empty())) {
+      throw Error("--power-cuts", "need an emulated board with a flash", "give --flash FILE, and no --serial");
+    }
+    const bool needs_data = flags.verify || flags.from_host;
+    if (needs_data && flags.board.text.empty() && flags.board.documents.empty() && !link_.emulated()) {
+      throw Error(flags.verify ? "--verify" : "--from-host", "needs the text that the board trains on",
+                  "give --text or --documents");
+    }
+    if (flags.from_host) data_ = open();
+    if (flags.verify) {
+      SessionOptions o = session_options(flags.train.common, model_.extent);
+      o.profile = link_.board().profile;
+      o.moments = options_.optimizer.moments();
+      twin_.emplace(model_, o, open(), options_, flags.train.accumulate, flags.train.common.seed);
+    }
+    if (!flags.train.log.empty()) log_.emplace(flags.train.log);
+  }
+
+  int run() {
+    Progress progress(steps_, json() ? Progress::Style::quiet : Progress::Style::automatic);
+    progress_ = &progress;
+    for (int cut = 0; cut < flags_.power_cuts; ++cut) {
+      open_line();
+      begin();
+      follow(random_instant());
+      if (finished()) break;
+      link_.cut_power();
+      ++cuts_;
+    }
+    if (!finished()) {
+      open_line();
+      begin();
+      follow({});
+    }
+    progress.finish();
+    report();
+    const int status = link_.close();
+    if (status != 0) throw Error(link_.board().name, "the emulator ended with status " + std::to_string(status), "");
+    return state_.activity == thimble_board_Activity_ACTIVITY_FINISHED ? 0 : 1;
+  }
+
+ private:
+  bool json() const { return flags_.train.common.json; }
+  bool finished() const {
+    return state_.activity == thimble_board_Activity_ACTIVITY_FINISHED ||
+           state_.activity == thimble_board_Activity_ACTIVITY_DIVERGED ||
+           state_.activity == thimble_board_Activity_ACTIVITY_FAILED;
+  }
+
+  std::int64_t choose_steps() const {
+    return flags_.train.steps > 0 ? flags_.train.steps : model_.training.schedule.total_steps;
+  }
+
+  std::unique_ptr<DataSource> open() const {
+    DataChoice choice;
+    const bool documents = flags_.board.text.empty();
+    const std::string file = link_.emulated() ? link_.image().text.string()
+                             : documents      ? flags_.board.documents
+                                              : flags_.board.text;
+    (documents ? choice.documents : choice.text) = file;
+    choice.in_order = documents;
+    return open_data(choice, model_, model_.extent, flags_.train.common.seed);
+  }
+
+  void open_line() {
+    link_.open();
+    BoardClient& c = link_.client();
+    c.on_state = [this](const BoardClient::State& s) { state_ = s; };
+    c.on_text = [this](std::string_view text) { progress_->note("board: " + std::string(text)); };
+  }
+
+  /// Configures the run, unless the board is at it already.
+  void begin() {
+    BoardClient& c = link_.client();
+    state_ = c.ask();
+    if (std::string(state_.model) != model_.name) {
+      throw Error("board", std::string("it runs ") + state_.model + ", not " + model_.name, "");
+    }
+    const bool same = state_.seed == flags_.train.common.seed && state_.steps == std::uint64_t(steps_);
+    const bool begun = state_.step > 0 && state_.saves > 0;
+    if (begun && !same && !flags_.fresh) {
+      throw Error("board", "it has a run of seed " + std::to_string(state_.seed) + " at step " +
+                               std::to_string(state_.step) + " of " + std::to_string(state_.steps),
+                  "--fresh forgets it");
+    }
+    const bool failed = state_.activity == thimble_board_Activity_ACTIVITY_FAILED;
+    if (failed && !flags_.fresh) {
+      throw Error("board", std::string("failed: ") + state_.fault.field, "--fresh begins anew");
+    }
+    const bool resumed = begun && same && (!flags_.fresh || cuts_ > 0);
+    if (!resumed) configure();
+    // Until here it may have been at another run, its own.
+    c.on_step = [this](const BoardClient::Step& step) { take(step); };
+    if (resumed && cuts_ == 0) progress_->note("the board goes on from step " + std::to_string(state_.step));
+    if (!finished() && state_.activity == thimble_board_Activity_ACTIVITY_STOPPED) {
+      state_ = c.require(thimble_board_Command_start_tag, "start").what.state;
+    }
+  }
+
+  void configure() {
+    BoardClient& c = link_.client();
+    BoardClient::Command command = thimble_board_Command_init_zero;
+    command.which_action = thimble_board_Command_configure_tag;
+    thimble_board_Configure& to = command.action.configure;
+    to.seed = flags_.train.common.seed;
+    to.steps = std::uint64_t(steps_);
+    to.accumulate = std::uint32_t(flags_.train.accumulate);
+    to.save_every = save_every();
+    to.data_from_host = flags_.from_host;
+    to.has_optimizer = to.has_schedule = true;
+    to.optimizer = message_of(options_.optimizer);
+    to.schedule = message_of(options_.schedule);
+    state_ = c.require(command, "configure").what.state;
+    if (state_.has_fault && state_.fault.kind != 0) throw Error("board", state_.fault.field, "");
+  }
+
+  std::uint32_t save_every() const {
+    if (flags_.save_every >= 0) return std::uint32_t(flags_.save_every);
+    return std::uint32_t(std::max<std::int64_t>(1, steps_ / 10));
+  }
+
+  /// Until the run ends, or that instant.
+  void follow(std::optional<std::chrono::steady_clock::time_point> until) {
+    auto last = std::chrono::steady_clock::now();
+    while (!finished() && (!until || std::chrono::steady_clock::now() < *until)) {
+      if (state_.activity == thimble_board_Activity_ACTIVITY_WAITING) {
+        give_window();
+        continue;
+      }
+      const auto now = std::chrono::steady_clock::now();
+      const bool heard = link_.client().listen(kListen);
+      if (heard) last = now;
+      if (!heard && now - last > std::chrono::seconds(2)) {
+        state_ = link_.client().ask();
+        last = now;
+      }
+    }
+  }
+
+  void give_window() {
+    const TokenBatch b = data_->batch(state_.data_cursor);
+    BoardClient::Command c = thimble_board_Command_init_zero;
+    c.which_action = thimble_board_Command_window_tag;
+    c.action.window.index = state_.data_cursor;
+    auto& to = c.action.window.ids;
+    const auto put = [&](std::int32_t id) {
+      if (to.size + 2u > sizeof(to.bytes)) throw Error("--from-host", "the model's windows are longer than a frame", "");
+      to.bytes[to.size++] = pb_byte_t(id);
+      to.bytes[to.size++] = pb_byte_t(id >> 8);
+    };
+    put(b.tokens.at(0));
+    for (const std::int32_t id : b.targets) put(id);
+    state_ = link_.client().require(c, "a window").what.state;
+  }
+
+  std::chrono::steady_clock::time_point random_instant() {
+    std::uniform_int_distribution<int> milliseconds(100, 2500);
+    return std::chrono::steady_clock::now() + std::chrono::milliseconds(milliseconds(random_));
+  }
+
+  void take(const BoardClient::Step& s) {
+    if (s.status != 0) {
+      progress_->note("step " + std::to_string(s.step) + ": " + text_of(Status(s.status)) + "; the step is left out" +
+                      (s.non_finite[0] ? std::string("; the first value that is not finite is ") + s.non_finite : ""));
+    }
+    if (s.has_save_fault) progress_->note(std::string("the checkpoint could not be kept: ") + s.save_fault.field);
+    if (twin_ && twin_->digest_after(s.step) != s.digest) {
+      throw Error(link_.board().name, "after step " + std::to_string(s.step) + " the digest is " + digest_text(s.digest) +
+                                          ", on the host " + digest_text(twin_->digest_after(s.step)), "");
+    }
+    verified_ += twin_.has_value();
+    last_ = s;
+    if (s.step > losses_.size()) {
+      losses_.push_back(s.loss);
+      ticks_.push_back(s.ticks);
+    }
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
+    progress_->update(std::int64_t(s.step), s.loss, double(s.tokens) / seconds);
+    if (log_) log_->write(step_json(s));
+  }
+
+  static Json step_json(const BoardClient::Step& s) {
+    Json j{{"step", s.step}, {"loss", s.loss}, {"learning_rate", s.learning_rate}, {"gradient_norm", s.gradient_norm},
+           {"clipped", s.clipped}, {"tokens", s.tokens}, {"ticks", s.ticks}, {"digest", digest_text(s.digest)},
+           {"arena_high_water", s.arena_high_water}, {"stack_high_water", s.stack_high_water}, {"saves", s.saves}};
+    if (s.status != 0) j["rejected"] = text_of(Status(s.status));
+    if (s.non_finite[0]) j["non_finite"] = s.non_finite;
+    if (s.has_save_fault) j["save_fault"] = s.save_fault.field;
+    return j;
+  }
+
+  std::uint64_t median_ticks() const {
+    std::vector<std::uint64_t> t = ticks_;
+    if (t.empty()) return 0;
+    std::nth_element(t.begin(), t.begin() + std::ptrdiff_t(t.size() / 2), t.end());
+    return t[t.size() / 2];
+  }
+
+  Json profile() {
+    Json ops = Json::array();
+    for (std::uint32_t i = 0;; ++i) {
+      BoardClient::Command c = thimble_board_Command_init_zero;
+      c.which_action = thimble_board_Command_profile_tag;
+      c.action.profile.index = i;
+      const thimble_board_OpTicks t = link_.client().command(c, "a question for its profile").what.op_ticks;
+      if (i >= t.count || t.steps == 0) return ops;
+      ops.push_back({{"op", t.op}, {"forward", t.forward / t.steps}, {"backward", t.backward / t.steps}});
+    }
+  }
+
+  std::string sample() {
+    BoardClient::Command c = thimble_board_Command_init_zero;
+    c.which_action = thimble_board_Command_sample_tag;
+    thimble_board_Sample& to = c.action.sample;
+    to.prompt.size = pb_size_t(std::min(flags_.prompt->size(), sizeof(to.prompt.bytes)));
+    std::copy_n(flags_.prompt->begin(), to.prompt.size, to.prompt.bytes);
+    to.length = std::uint32_t(flags_.length);
+    to.temperature = flags_.temperature;
+    to.seed = flags_.train.common.seed;
+    const auto reply = link_.client().require(c, "sample");
+    return *flags_.prompt + std::string(reinterpret_cast<const char*>(reply.what.sampled.bytes), reply.what.sampled.size);
+  }
+
+  void report() {
+    state_ = link_.client().ask();
+    Json j{{"board", link_.board().name}, {"model", model_.name}, {"activity", text_of(state_.activity)},
+           {"steps", state_.step}, {"digest", digest_text(state_.digest)}, {"ticks_per_step", median_ticks()},
+           {"ticks_are", state_.tick_unit == thimble_board_TickUnit_TICK_UNIT_INSTRUCTIONS ? "instructions" :
+                         state_.tick_unit == thimble_board_TickUnit_TICK_UNIT_CYCLES ? "cycles" : "microseconds"},
+           {"arena_bytes", state_.arena_bytes}, {"stack_high_water", state_.stack_high_water},
+           {"stack_bytes", state_.stack_bytes}, {"saves", state_.saves}, {"power_cuts", cuts_},
+           {"damaged_frames", state_.damaged_frames}};
+    if (twin_) j["steps_verified"] = verified_;
+    if (state_.has_fault && state_.fault.kind != 0) j["fault"] = state_.fault.field;
+    if (flags_.profile) j["ops"] = profile();
+    if (flags_.prompt) j["sample"] = sample();
+    j["losses"] = losses_;
+    if (json()) return print_json(j);
+    print(j);
+  }
+
+  void print(const Json& j) {
+    if (losses_.size() > 1) std::cout << plot_curve(losses_, {.title = "loss on " + link_.board().name}) << "\n";
+    std::cout << text_of(state_.activity) << " after " << state_.step << " steps; " << median_ticks() << " "
+              << j["ticks_are"].get<std::string>() << " a step; arena " << state_.arena_bytes << " bytes, stack "
+              << state_.stack_high_water << " of " << state_.stack_bytes << "; " << state_.saves << " checkpoints\n";
+    if (cuts_ > 0) std::cout << cuts_ << " power cuts\n";
+    std::cout << "digest of the weights " << digest_text(state_.digest);
+    if (twin_) std::cout << ", equal to the host's after each of " << verified_ << " steps";
+    std::cout << "\n";
+    if (flags_.profile) print_profile(j["ops"]);
+    if (flags_.prompt) std::cout << j["sample"].get<std::string>() << "\n";
+  }
+
+  void print_profile(const Json& ops) const {
+    std::cout << std::left << std::setw(22) << "op" << std::right << std::setw(12) << "forward" << std::setw(12)
+              << "backward" << "\n";
+    for (const auto& op : ops) {
+      std::cout << std::left << std::setw(22) << op["op"].get<std::string>() << std::right << std::setw(12)
+                << op["forward"].get<std::uint64_t>() << std::setw(12) << op["backward"].get<std::uint64_t>() << "\n";
+    }
+  }
+
+  const RunFlags& flags_;
+  const Model& model_;
+  BoardLink link_;
+  std::int64_t steps_;
+  TrainOptions options_;
+  std::unique_ptr<DataSource> data_;
+  std::optional<HostTwin> twin_;
+  std::optional<JsonLinesWriter> log_;
+  Progress* progress_ = nullptr;
+  BoardClient::State state_ = thimble_board_State_init_zero;
+  BoardClient::Step last_ = thimble_board_Step_init_zero;
+  std::vector<double> losses_;
+  std::vector<std::uint64_t> ticks_;
+  std::uint64_t verified_ = 0;
+  int cuts_ = 0;
+  std::mt19937 random_{std::random_device()()};
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace
+
+void add_board_run_command(CLI::App& board) {
+  const auto f = std::make_shared<RunFlags>();
+  CLI::App* const c = board.add_subcommand("run", "Train on a board");
+  f->board.add_names_to(*c);
+  f->board.add_image_to(*c);
+  f->board.add_line_to(*c);
+  c->add_option("--steps", f->train.steps, "Optimizer steps; 0: the model's default")
+      ->check(whole_number(0, 1'000'000'000));
+  c->add_option("--accumulate", f->train.accumulate, "Micro-batches a step")->check(whole_number(1, 65535));
+  add_optimizer_flags(*c, f->train);
+  c->add_option("--save-every", f->save_every, "Steps between checkpoints in flash; 0: none; default: a tenth of the run")
+      ->check(whole_number(0, 1'000'000'000));
+  c->add_flag("--fresh", f->fresh, "Begin anew, whatever the board's flash holds");
+  c->add_flag("--from-host", f->from_host, "The host sends every window over the line");
+  c->add_flag("--verify", f->verify, "Train on the host beside it, and compare the digest of every step");
+  c->add_flag("--profile", f->profile, "Show the ticks of every op");
+  c->add_option("--power-cuts", f->power_cuts, "Kill the emulator so often, at random moments, and go on from its flash")
+      ->check(whole_number(0, 100'000));
+  c->add_option("--prompt", f->prompt, "At the end, let the board write on from this text");
+  c->add_option("--length", f->length, "Symbols that it writes")->check(whole_number(1, 192))->capture_default_str();
+  c->add_option("--temperature", f->temperature, "0: always the most likely")
+      ->check(real_number(0, 1e6))
+      ->capture_default_str();
+  c->add_option("--log", f->train.log, "Append a JSON line for every step");
+  f->train.common.add_without_arithmetic_to(*c);
+  c->callback([f] {
+    f->train.model = f->board.model;
+    f->board.json = f->train.common.json;
+    const int status = BoardRun(*f).run();
+    if (status != 0) throw CLI::RuntimeError(status);
+  });
+}
+
+}  // namespace thimble
