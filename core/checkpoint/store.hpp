@@ -28,6 +28,13 @@ class CheckpointStore {
     return std::uint32_t((checkpoint_bytes + mark_bytes(g) + g.erase_bytes - 1) / g.erase_bytes);
   }
 
+  /// How many slots a flash has room for, at most `most`; fewer than two are of no use.
+  static constexpr int slots_for(const FlashGeometry& g, std::uint64_t checkpoint_bytes, int most = 4) {
+    if (g.erase_bytes == 0 || g.program_bytes == 0) return 0;
+    const std::uint32_t count = g.block_count / blocks_for(g, checkpoint_bytes);
+    return count < std::uint32_t(most) ? int(count) : most;
+  }
+
   /// `slots` slots (2..kMostSlots) in the flash's blocks; blocks left over are not used. Call `recover` next.
   CheckpointStore(const Flash& flash, int slots) : flash_(flash), slots_(slots) {}
 

@@ -17,6 +17,7 @@ constinit Port the_port{
     .send = [](void*, std::span<const std::byte> bytes) { console::send(bytes); },
     .ticks = [](void*) { return ticks(); },
     .tick_unit = TickUnit::instructions,
+    .ticks_per_second = 1'000'000'000,
     .stack_high_water = [](void*) { return stack_high_water(); },
     .stack_bytes = kBoard.stack_bytes,
     .flash = {},

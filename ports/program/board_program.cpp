@@ -7,7 +7,6 @@ namespace thimble {
 
 namespace {
 
-constexpr int kMostSlotsWanted = 4;
 constexpr std::uint64_t kSeed = 1;
 
 bool is_active(thimble_board_Activity a) {
@@ -26,20 +25,8 @@ BoardProgram::BoardProgram(Engine<float>& engine, const BoardModel& model, TextD
       also_(observer),
       observer_{this, before_kernel, after_kernel},
       line_(port),
-      store_(port.flash, slots()) {
+      store_(port.flash, slots(engine.layout(), port.flash.geometry)) {
   engine_.set_observer(&observer_);
-}
-
-/// As many as the flash has room for, up to kMostSlotsWanted; fewer than two are of no use.
-int BoardProgram::slots() const {
-  const FlashGeometry& g = port_.flash.geometry;
-  if (port_.flash.read == nullptr || g.erase_bytes == 0) return 0;
-  const ParameterSlots& p = engine_.layout().parameters[0];
-  const int moments = (p.first_moment != kNoPlace) + (p.second_moment != kNoPlace);
-  const std::uint64_t bytes =
-      most_checkpoint_bytes(engine_.layout().tape, kNumberTypeOf<float>, moments, p.gradient != kNoPlace);
-  const std::uint32_t count = g.block_count / CheckpointStore::blocks_for(g, bytes);
-  return count < kMostSlotsWanted ? int(count) : kMostSlotsWanted;
 }
 
 void BoardProgram::start() {

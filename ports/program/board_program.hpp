@@ -41,6 +41,14 @@ class BoardProgram {
   /// Works until the host says `exit`; returns the exit status.
   int run();
 
+  /// Slots of the store that a board keeps in its flash.
+  static int slots(const ModelLayout<float>& layout, const FlashGeometry& geometry) {
+    const ParameterSlots& p = layout.parameters[0];
+    const int moments = (p.first_moment != kNoPlace) + (p.second_moment != kNoPlace);
+    return CheckpointStore::slots_for(geometry,
+                                      most_checkpoint_bytes(layout.tape, kNumberTypeOf<float>, moments, true));
+  }
+
   bool exited() const { return exited_; }
   thimble_board_Activity activity() const { return activity_; }
   const Fault& fault() const { return fault_; }
@@ -63,7 +71,6 @@ class BoardProgram {
   Fault save();
   Fault load(const ByteSource& source, AfterCommit after);
   std::uint32_t stack_high_water() const;
-  int slots() const;
 
   // Commands (board_commands.cpp).
   void do_command();

@@ -2,7 +2,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,8 +11,6 @@
 
 #include "tools/board/programs.hpp"
 #include "tools/files/error.hpp"
-
-extern char** environ;
 
 namespace thimble {
 
@@ -38,30 +36,26 @@ QemuBoard::QemuBoard(const BoardInfo& board, const QemuOptions& options) : FdCha
 void QemuBoard::start(const std::vector<std::string>& command) {
   int in[2], out[2];
   if (::pipe2(in, O_CLOEXEC) != 0 || ::pipe2(out, O_CLOEXEC) != 0) throw Error(name(), std::strerror(errno), "");
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, in[0], STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
-  // Ctrl-C is for this program; the emulator ends with it.
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   std::vector<char*> argv;
   for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
-  const int failed = ::posix_spawnp(&process_, argv[0], &actions, &attributes, argv.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  posix_spawnattr_destroy(&attributes);
+  ::signal(SIGPIPE, SIG_IGN);
+  process_ = ::fork();
+  if (process_ == 0) {
+    // However this program ends, the emulator ends with it.
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    ::dup2(in[0], STDIN_FILENO);
+    ::dup2(out[1], STDOUT_FILENO);
+    ::execvp(argv[0], argv.data());
+    ::_exit(127);
+  }
+  const int failed = errno;
   ::close(in[0]);
   ::close(out[1]);
   to_board_ = in[1];
   from_board_ = out[0];
   set_descriptors(from_board_, to_board_);
-  if (failed != 0) {
-    process_ = -1;
-    throw Error(command[0], std::strerror(failed), "");
-  }
-  ::signal(SIGPIPE, SIG_IGN);
+  if (process_ < 0) throw Error(command[0], std::strerror(failed), "");
 }
 
 QemuBoard::~QemuBoard() {

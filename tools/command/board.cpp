@@ -4,6 +4,9 @@
 #include <iomanip>
 #include <iostream>
 
+#include "core/checkpoint/store.hpp"
+#include "core/checkpoint/training.hpp"
+#include "tools/board/file_flash.hpp"
 #include "tools/board/programs.hpp"
 #include "tools/checkpoint/checkpoint_file.hpp"
 #include "tools/command/board_flags.hpp"
@@ -104,20 +107,34 @@ void while_stopped(const BoardFlags& flags, Work work) {
   link.close();
 }
 
-void pull(const BoardFlags& flags, const std::string& file) {
-  AtomicFile out(file);
+/// From the flash of an emulated board, or over the line from a real one.
+std::vector<std::byte> pulled(const BoardFlags& flags) {
+  std::vector<std::byte> bytes;
+  if (!flags.flash.empty()) {
+    const BoardInfo& b = find_board(flags.board);
+    const Model& m = find_model(flags.model);
+    FileFlash flash(flags.flash, b);
+    const std::uint64_t most =
+        most_checkpoint_bytes(m.tape, kNumberTypeOf<float>, m.training.optimizer.moments(), true);
+    return newest_checkpoint(flash.flash(), CheckpointStore::slots_for(b.checkpoint_flash, most), flags.flash);
+  }
+  if (flags.serial.empty()) throw Error("board pull", "from where?", "give --flash FILE or --serial DEVICE");
   while_stopped(flags, [&](BoardClient& client, const BoardClient::State& before) {
     if (before.activity != thimble_board_Activity_ACTIVITY_FAILED) client.require(thimble_board_Command_save_tag, "save");
-    const std::vector<std::byte> bytes = client.pull();
-    out.write_at(0, bytes);
-    out.commit();
-    const CheckpointFile checkpoint(file);  // reads and checks all of it
-    if (flags.json) {
-      print_json({{"file", file}, {"bytes", bytes.size()}, {"step", before.step}});
-    } else {
-      std::cout << file << ": " << bytes.size() << " bytes, the board at step " << before.step << "\n";
-    }
+    bytes = client.pull();
   });
+  return bytes;
+}
+
+void pull(const BoardFlags& flags, const std::string& file) {
+  AtomicFile out(file);
+  const std::vector<std::byte> bytes = pulled(flags);
+  out.write_at(0, bytes);
+  out.commit();
+  const CheckpointFile checkpoint(file);  // reads and checks all of it
+  const std::uint64_t step = checkpoint.header().progress.step;
+  if (flags.json) return print_json({{"file", file}, {"bytes", bytes.size()}, {"step", step}});
+  std::cout << file << ": " << bytes.size() << " bytes, after step " << step << "\n";
 }
 
 void push(const BoardFlags& flags, const std::string& file) {
