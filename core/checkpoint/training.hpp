@@ -124,6 +124,10 @@ class TrainingLoader : public CheckpointHandler {
     const TrainingState wanted = state_;
     if (const Fault f = read_header(h, state_)) return f;
     table_ = CheckpointTensors<real>(engine_, what_ == LoadWhat::everything, state_.engine.window.micro_batches > 0);
+    const std::int32_t in_window = state_.engine.window.micro_batches;
+    if (what_ == LoadWhat::everything && in_window > 0 && engine_.fuses_update()) {
+      return differs("header.progress.window_micro_batches", 0, std::uint64_t(in_window));
+    }
     if (!(state_.model == wanted.model)) return differs("header.model", wanted.model.hash, state_.model.hash);
     if (h.number_type != kNumberTypeOf<real>) return differs("header.number_type", kNumberTypeOf<real>, h.number_type);
     if (h.tensor_table_hash != table_.hash()) {

@@ -2,7 +2,8 @@
 /// The plan: every tensor of a run, how long it lives and where it lies in the arena.
 ///
 /// Arena, from address 0: weights | optimizer moments | gradients of the weights | token and target ids | transient.
-/// The first four persist; the transient part is shared by everything that lives for a while within a step.
+/// The first four persist; the transient part is shared by everything that lives for a while within a step. Where the
+/// walk itself updates the weights, their gradients are transient, too.
 
 #include "core/plan/placement.hpp"
 #include "core/tape/walk.hpp"
@@ -34,8 +35,6 @@ constexpr const char* text_of(TensorKind k) {
   return kTexts[int(k)];
 }
 
-constexpr bool persists(TensorKind k) { return k <= TensorKind::ids; }
-
 /// A tensor: bytes at an offset from the start of the arena, in use from step `first` to step `last`.
 /// The step after the last one is the optimizer's update.
 struct Tensor {
@@ -65,6 +64,9 @@ struct PlanOptions {
   int real_bytes = 4;     ///< 4 or 8
   int moments = 2;        ///< optimizer moments per weight: 2 for AdamW, 1 for SGD with momentum, 0 for neither
   bool gradients = true;  ///< false: weights only (evaluation, generation)
+  bool fuse_update = false;  ///< each weight is updated within the backward pass: no gradient outlives it
+
+  constexpr bool keeps_gradients() const { return gradients && !fuse_update; }
 };
 
 template <int N>
@@ -159,7 +161,7 @@ class Planner {
     if (options_.gradients && options_.moments >= 1) at = place_per_parameter(TensorKind::first_moment, at);
     if (options_.gradients && options_.moments >= 2) at = place_per_parameter(TensorKind::second_moment, at);
     plan_.moments_end = at;
-    if (options_.gradients) at = place_per_parameter(TensorKind::weight_gradient, at);
+    if (options_.keeps_gradients()) at = place_per_parameter(TensorKind::weight_gradient, at);
     plan_.gradients_end = at;
     for (int i = 0; i < N; ++i) {
       if (tape_[i].role != Role::ids && tape_[i].role != Role::input) continue;
@@ -183,19 +185,27 @@ class Planner {
     return tape_[value].role == Role::parameter ? live(value).weight : use(live(value).out, step);
   }
   constexpr std::int16_t gradient_of(int value, int step) {
-    if (tape_[value].role == Role::parameter) return live(value).weight_gradient;
+    const bool parameter = tape_[value].role == Role::parameter;
+    if (parameter && !options_.fuse_update) return live(value).weight_gradient;
     const int home = plan_.walk.gradient_home[std::size_t(value)];
     if (home == kNoValue) return -1;
-    if (live(home).gradient < 0) {
-      live(home).gradient = add(TensorKind::gradient, home, bytes_of(tape_[home].shape), step);
+    std::int16_t& gradient = parameter ? live(home).weight_gradient : live(home).gradient;
+    if (gradient < 0) {
+      gradient = add(parameter ? TensorKind::weight_gradient : TensorKind::gradient, home,
+                     bytes_of(tape_[home].shape), step);
     }
-    return use(live(home).gradient, step);
+    return use(gradient, step);
   }
 
   constexpr void plan_step(int s) {
     const Step& step = plan_.walk.steps[std::size_t(s)];
     const Value& v = tape_[step.value];
     StepTensors& t = plan_.step_tensors[std::size_t(s)];
+    if (step.kind == StepKind::update) {
+      t.operand[0] = live(step.value).weight;
+      t.d_out = gradient_of(step.value, s);
+      return;
+    }
     const bool backward = step.kind == StepKind::backward;
     const bool produces = !backward || v.reverse == Reverse::loss;
     if (produces) {
@@ -231,7 +241,8 @@ class Planner {
         blocks += (tape_[i].shape.count({}) + kNormBlock - 1) / kNormBlock;
       }
     }
-    plan_.update_scratch = add(TensorKind::scratch, kNoValue, blocks * 8, plan_.walk.count);
+    plan_.update_scratch = add(TensorKind::scratch, kNoValue, blocks * 8, plan_.walk.update_begin);
+    use(std::int16_t(plan_.update_scratch), plan_.walk.count);
   }
 
   /// The result stays readable after the walk, so do gradients of inputs; caches live through all steps.

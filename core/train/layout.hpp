@@ -22,10 +22,17 @@ struct PlanSet {
   constexpr std::int64_t arena_bytes() const { return train.persistent_end + transient_bytes(); }
 };
 
+/// The steps of a training pass for a plan with these options.
+template <int N>
+constexpr Walk<N> training_walk(const Tape<N>& tape, const Recompute<N>& schedule, const PlanOptions& options) {
+  const Walk<N> walk = training_walk(tape, schedule);
+  return options.fuse_update ? with_updates(tape, walk) : walk;
+}
+
 template <int N>
 constexpr PlanSet<N> make_plan_set(const Tape<N>& tape, const Recompute<N>& schedule, const PlanOptions& options) {
   const auto plan = [&](const Walk<N>& walk) { return make_plan(tape, walk, options, op_scratch_bytes); };
-  return {plan(training_walk(tape, schedule)), plan(forward_walk(tape)),
+  return {plan(training_walk(tape, schedule, options)), plan(forward_walk(tape)),
           plan(forward_walk(tape, StepKind::decode))};
 }
 

@@ -9,6 +9,7 @@ namespace thimble {
 struct TrainerOptions {
   Extent extent;                                       ///< the largest batch and context
   bool recompute_blocks = false;                       ///< keep block inputs only
+  bool fuse_update = false;                            ///< update within the backward pass: see Engine::train_step
   OptimizerKind optimizer = OptimizerKind::adamw;
   std::int64_t budget_bytes = 0;                       ///< 0: no limit
 };
@@ -19,7 +20,7 @@ template <std::int64_t needed_bytes, std::int64_t given_bytes, std::int64_t miss
 struct ArenaFitsBudget {
   static_assert(missing_bytes <= 0,
                 "thimble: the model does not fit its budget (template arguments: needed, given, missing bytes). "
-                "Recompute blocks, take a smaller batch or context, or an optimizer with fewer moments");
+                "Recompute blocks, fuse the update, take a smaller batch or context, or an optimizer with fewer moments");
   static constexpr bool value = true;
 };
 
@@ -29,7 +30,8 @@ struct StaticModel {
   static constexpr const auto& tape = tape_of<Model>;
   static constexpr int n = tape.size;
   static constexpr PlanOptions plan_options{
-      options.extent, 1, int(sizeof(real)), options.optimizer == OptimizerKind::adamw ? 2 : 1, true};
+      options.extent, 1, int(sizeof(real)), options.optimizer == OptimizerKind::adamw ? 2 : 1, true,
+      options.fuse_update};
 };
 
 template <class Model, class S, TrainerOptions options>
@@ -101,6 +103,15 @@ class Trainer : public Engine<typename S::real> {
 
   explicit Trainer(Team team = {})
       : Engine<real>(detail::static_layout<Model, S, options>, arena_, team) {}
+
+  /// See Engine.
+  Status accumulate(std::span<const std::int32_t> tokens, std::span<const std::int32_t> targets,
+                    const Extent& extent) {
+    static_assert(!options.fuse_update,
+                  "thimble: gradients that are used up within the backward pass do not add up over micro-batches; call "
+                  "train_step, or leave fuse_update out");
+    return Engine<real>::accumulate(tokens, targets, extent);
+  }
 
  private:
   alignas(kArenaAlignment) std::byte arena_[std::size_t(arena_bytes)];

@@ -1,5 +1,6 @@
 #pragma once
-/// The trainer of an image's model.
+/// The trainer of an image's model. Weights are updated within the backward pass where that is wanted and the model's
+/// training allows it.
 
 #include "board_config.hpp"
 #include "core/train/trainer.hpp"
@@ -7,10 +8,12 @@
 namespace thimble {
 
 /// What does not fit the board's RAM does not compile.
-template <class Model, bool recompute>
+template <class Model, bool recompute, bool fuse_update>
 using ImageTrainer = Trainer<Model, Simd<float, Plain<kBoard.profile>>,
                              TrainerOptions{.extent = Model::kExtent,
                                             .recompute_blocks = recompute,
+                                            .fuse_update = fuse_update &&
+                                                           allows_fused_update(Model::kTraining.optimizer),
                                             .optimizer = Model::kTraining.optimizer.kind,
                                             .budget_bytes = kBoard.model_budget_bytes()}>;
 

@@ -28,9 +28,9 @@ Status train_steps(Engine<float>& engine, std::span<const std::byte> data, int s
       tokens[i] = image_token(data, place, engine.layout().vocabulary);
       targets[i] = image_token(data, place + 1, engine.layout().vocabulary);
     }
-    const Status s = engine.accumulate(tokens, targets, extent);
+    UpdateResult r;
+    const Status s = engine.train_step(tokens, targets, extent, Model::kTraining, r);
     if (s != Status::ok) return s;
-    const UpdateResult r = engine.update(Model::kTraining);
     if (r.status != Status::ok) return r.status;
     report(step, r, engine.digest());
   }

@@ -13,6 +13,7 @@ struct ImageRequest {
   std::filesystem::path text;  ///< to train on; empty: a generated list of names, as documents
   bool documents = true;       ///< a document a line
   bool recompute = false;      ///< block inputs only: less RAM
+  bool fuse_update = true;     ///< where the model's training allows it: less RAM
 };
 
 /// What an image takes.

@@ -24,7 +24,8 @@ const char* compiler_of(const BoardInfo& b) {
 
 /// RAM that the model would take on a board, before anything is built.
 std::int64_t arena_bytes(const Model& m, const BoardInfo&) {
-  PlanOptions o{m.extent, 1, int(sizeof(float)), m.training.optimizer.moments(), true};
+  PlanOptions o{m.extent, 1, int(sizeof(float)), m.training.optimizer.moments(), true,
+                allows_fused_update(m.training.optimizer)};
   std::int64_t most = 0;
   std::int64_t persistent = 0;
   for (const ProgramKind kind : {ProgramKind::train, ProgramKind::evaluate, ProgramKind::decode}) {

@@ -36,6 +36,7 @@ ImageRequest BoardFlags::request() const {
   r.documents = text.empty();
   r.text = text.empty() ? documents : text;
   r.recompute = recompute;
+  r.fuse_update = fuse_update;
   return r;
 }
 

@@ -17,6 +17,7 @@ struct BoardFlags {
   std::string text;
   std::string documents;
   bool recompute = false;
+  bool fuse_update = true;  ///< no flag: the run's own options decide
   std::string serial;
   int baud = 115200;
   std::string flash;

@@ -46,6 +46,12 @@ void LayoutFlags::add_to(CLI::App& command) {
       ->capture_default_str();
 }
 
+void LayoutFlags::add_fuse_update_to(CLI::App& command) {
+  command.add_flag("--fuse-update", fuse_update,
+                   "Update each weight within the backward pass, as soon as its gradient is whole: no memory for "
+                   "gradients, the same bits; needs --clip 0 and one micro-batch a step");
+}
+
 Extent LayoutFlags::extent_for(const Model& model) const {
   Extent e = model.extent;
   if (batch > 0) e.batch = batch;

@@ -86,6 +86,7 @@ class SimCommand {
     o.threads = 1;
     o.profile = board_.profile;
     o.moments = model_.training.optimizer.moments();
+    o.fuse_update = allows_fused_update(model_.training.optimizer);
     return o;
   }
 

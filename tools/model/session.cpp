@@ -26,7 +26,7 @@ Isa choose_isa(const SessionOptions& o) {
 
 template <class real>
 std::unique_ptr<PreparedModel<real>> prepare(const Model& m, const SessionOptions& o) {
-  PlanOptions plan{o.extent, o.threads, int(sizeof(real)), o.moments, o.gradients};
+  PlanOptions plan{o.extent, o.threads, int(sizeof(real)), o.moments, o.gradients, o.fuse_update};
   const KernelTable<real> kernels = choose_kernels<real>(m, o);
   if constexpr (sizeof(real) == 4) {
     return m.prepare_f32(o.recompute, plan, kernels);
