@@ -8,7 +8,7 @@ namespace thimble {
 /// What a trainer is built for, all known at compile time.
 struct TrainerOptions {
   Extent extent;                                       ///< the largest batch and context
-  bool recompute_blocks = false;                       ///< keep block inputs only
+  RecomputeText recompute = "none";                    ///< what is computed again for backward
   bool fuse_update = false;                            ///< update within the backward pass: see Engine::train_step
   OptimizerKind optimizer = OptimizerKind::adamw;
   std::int64_t budget_bytes = 0;                       ///< 0: no limit
@@ -37,7 +37,7 @@ struct StaticModel {
 template <class Model, class S, TrainerOptions options>
 inline constexpr auto static_plans = make_plan_set(
     tape_of<Model>,
-    options.recompute_blocks ? keep_block_inputs(tape_of<Model>) : keep_all(tape_of<Model>),
+    schedule_of(tape_of<Model>, options.recompute),
     StaticModel<Model, S, options>::plan_options);
 
 /// The tables of a model, constant data.

@@ -7,11 +7,19 @@
 
 namespace thimble {
 
+/// What is computed again for backward: as asked, or as the model wants it on a board.
+template <class Model>
+constexpr RecomputeText image_recompute(const char* asked) {
+  if (*asked != 0) return asked;
+  if constexpr (requires { Model::kBoardRecompute; }) return Model::kBoardRecompute;
+  return "none";
+}
+
 /// What does not fit the board's RAM does not compile.
-template <class Model, bool recompute, bool fuse_update>
+template <class Model, RecomputeText recompute, bool fuse_update>
 using ImageTrainer = Trainer<Model, Simd<float, Plain<kBoard.profile>>,
                              TrainerOptions{.extent = Model::kExtent,
-                                            .recompute_blocks = recompute,
+                                            .recompute = recompute,
                                             .fuse_update = fuse_update &&
                                                            allows_fused_update(Model::kTraining.optimizer),
                                             .optimizer = Model::kTraining.optimizer.kind,

@@ -103,7 +103,7 @@ BoardImage build_image(const BoardInfo& board, const ImageRequest& request) {
       "-DTHIMBLE_BOARD=" + board.name, "-DTHIMBLE_BOARD_MODELS=" + request.model,
       "-DTHIMBLE_BOARD_DATA=" + text.string(),
       std::string("-DTHIMBLE_BOARD_DOCUMENTS=") + (request.documents ? "ON" : "OFF"),
-      std::string("-DTHIMBLE_BOARD_RECOMPUTE=") + (request.recompute ? "ON" : "OFF"),
+      "-DTHIMBLE_BOARD_RECOMPUTE=" + request.recompute,
       std::string("-DTHIMBLE_BOARD_FUSE_UPDATE=") + (request.fuse_update ? "ON" : "OFF")};
   const bool same = fs::exists(stamp) && read_file(stamp.string()) == configuration(configure);
   if (!same) {

@@ -12,7 +12,7 @@ struct ImageRequest {
   std::string model;
   std::filesystem::path text;  ///< to train on; empty: a generated list of names, as documents
   bool documents = true;       ///< a document a line
-  bool recompute = false;      ///< block inputs only: less RAM
+  std::string recompute;       ///< none, blocks, or a list of the values to keep; empty: as the model wants it
   bool fuse_update = true;     ///< where the model's training allows it: less RAM
 };
 

@@ -29,7 +29,7 @@ std::int64_t arena_bytes(const Model& m, const BoardInfo&) {
   std::int64_t most = 0;
   std::int64_t persistent = 0;
   for (const ProgramKind kind : {ProgramKind::train, ProgramKind::evaluate, ProgramKind::decode}) {
-    const PlanData p = m.plan(kind, {}, o);
+    const PlanData p = m.plan(kind, recompute_choice(m.board_recompute), o);
     persistent = p.persistent_end;
     most = std::max(most, p.transient_bytes);
   }

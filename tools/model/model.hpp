@@ -52,6 +52,7 @@ struct Model {
   std::string description;
   Extent extent;            ///< default batch and context
   TrainOptions training;    ///< default optimizer and schedule
+  std::string board_recompute = "none";  ///< default --recompute of images
   std::optional<GptConfig> gpt;  ///< where it is one of the family
   TapeView tape;
   KernelSets<float> f32;
