@@ -25,8 +25,12 @@ struct ModelLayout {
   ArenaPlace targets = kNoPlace;
   std::int32_t vocabulary = 0;
   Extent limit;                   ///< the largest batch and context that there is room for
-  std::int64_t transient_begin = 0;   ///< bytes; from here to arena_bytes nothing outlives a pass
-  std::int64_t arena_bytes = 0;
+  /// Of each region of RAM: from transient_begin to its end nothing outlives a pass.
+  struct Region {
+    std::int64_t transient_begin = 0;
+    std::int64_t bytes = 0;
+  } region[2];
+  std::int64_t arena_bytes = 0;  ///< of both
   UpdateKernels<real> update;
 };
 
@@ -55,8 +59,8 @@ struct EngineState {
 template <class real>
 class Engine {
  public:
-  /// The arena must be aligned to kArenaAlignment and hold layout.arena_bytes.
-  Engine(const ModelLayout<real>& layout, std::byte* arena, Team team = {})
+  /// The arena's regions must hold the bytes of the layout's.
+  Engine(const ModelLayout<real>& layout, const Arena& arena, Team team = {})
       : layout_(layout), arena_(arena), team_(team) {}
 
   /// Weights from `seed`, moments zero, step 0.
@@ -202,7 +206,11 @@ class Engine {
   /// In debug builds nothing that an earlier pass left behind can be read unnoticed: all bits set make a NaN.
   void forget_transient() {
 #ifndef NDEBUG
-    for (std::int64_t i = layout_.transient_begin; i < layout_.arena_bytes; ++i) arena_[i] = std::byte{0xFF};
+    std::byte* const begin[] = {arena_.first, arena_.second};
+    for (int r = 0; r < 2; ++r) {
+      const auto& region = layout_.region[r];
+      for (std::int64_t i = region.transient_begin; i < region.bytes; ++i) begin[r][i] = std::byte{0xFF};
+    }
 #endif
   }
 
@@ -379,7 +387,7 @@ class Engine {
   }
 
   const ModelLayout<real>& layout_;
-  std::byte* arena_;
+  Arena arena_;
   Team team_;
   const StepObserver<real>* observer_ = nullptr;
   EngineState state_;

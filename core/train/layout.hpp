@@ -13,13 +13,15 @@ struct PlanSet {
   Plan<N> evaluate;
   Plan<N> decode;
 
-  constexpr std::int64_t transient_bytes() const {
-    std::int64_t most = train.transient_bytes;
-    if (evaluate.transient_bytes > most) most = evaluate.transient_bytes;
-    if (decode.transient_bytes > most) most = decode.transient_bytes;
-    return most;
+  /// Of one of the two regions of RAM.
+  constexpr std::int64_t region_bytes(int region) const {
+    std::int64_t most = 0;
+    for (const Plan<N>* plan : {&train, &evaluate, &decode}) {
+      if (plan->region[region].transient_bytes > most) most = plan->region[region].transient_bytes;
+    }
+    return train.region[region].persistent_bytes + most;
   }
-  constexpr std::int64_t arena_bytes() const { return train.persistent_end + transient_bytes(); }
+  constexpr std::int64_t arena_bytes() const { return region_bytes(0) + region_bytes(1); }
 };
 
 /// The steps of a training pass for a plan with these options.
@@ -66,7 +68,7 @@ constexpr ModelLayout<real> make_layout(const Tape<N>& tape, const PlanSet<N>& p
   if (targets >= 0) l.targets = detail::place_of(plans.train, plans.train.find(TensorKind::ids, targets));
   l.vocabulary = vocabulary_of(tape);
   l.limit = options.extent;
-  l.transient_begin = plans.train.persistent_end;
+  for (int r = 0; r < 2; ++r) l.region[r] = {plans.train.region[r].persistent_bytes, plans.region_bytes(r)};
   l.arena_bytes = plans.arena_bytes();
   return l;
 }

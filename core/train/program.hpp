@@ -5,9 +5,16 @@
 
 namespace thimble {
 
-/// A place in the arena, in units of kArenaAlignment bytes.
+/// A place in the arena, in units of kArenaAlignment bytes; from kSecondPlace on in the second region.
 using ArenaPlace = std::uint32_t;
 inline constexpr ArenaPlace kNoPlace = 0xFFFFFFFFu;
+inline constexpr ArenaPlace kSecondPlace = ArenaPlace(kSecondRegion / kArenaAlignment);
+
+/// Where the regions of an arena begin, each aligned to kArenaAlignment.
+struct Arena {
+  std::byte* first = nullptr;
+  std::byte* second = nullptr;  ///< null where there is one region
+};
 
 template <class real>
 struct ProgramStep {
@@ -157,7 +164,7 @@ struct ParameterUpdate {
 /// What stays the same over all steps of one run of a program.
 template <class real>
 struct RunState {
-  std::byte* arena = nullptr;
+  Arena arena;
   Extent extent;
   std::int32_t position = 0;           ///< decode: number of earlier tokens
   bool add_to_gradients = false;       ///< from the second micro-batch of a window on
@@ -166,7 +173,9 @@ struct RunState {
 
   template <class T = real>
   T* at(ArenaPlace p) const {
-    return p == kNoPlace ? nullptr : reinterpret_cast<T*>(arena + std::size_t(p) * kArenaAlignment);
+    if (p == kNoPlace) return nullptr;
+    std::byte* const region = p < kSecondPlace ? arena.first : arena.second;
+    return reinterpret_cast<T*>(region + std::size_t(p % kSecondPlace) * kArenaAlignment);
   }
 };
 

@@ -23,6 +23,7 @@ using ImageTrainer = Trainer<Model, Simd<float, Plain<kBoard.profile>>,
                                             .fuse_update = fuse_update &&
                                                            allows_fused_update(Model::kTraining.optimizer),
                                             .optimizer = Model::kTraining.optimizer.kind,
-                                            .budget_bytes = kBoard.model_budget_bytes()}>;
+                                            .budget_bytes = kBoard.model_budget_bytes(),
+                                            .second_budget_bytes = kBoard.second_budget_bytes()}>;
 
 }  // namespace thimble

@@ -41,7 +41,7 @@ void add_sections(const std::string& file, const BoardInfo& board, const fs::pat
 /// The end of what a build printed, from its first error on.
 std::string first_error(const fs::path& log) {
   std::string text = read_file(log.string());
-  for (const char* const mark : {"CMake Error", "error:", "ld:"}) {
+  for (const char* const mark : {"CMake Error", "In instantiation of", "error:", "ld:"}) {
     const std::size_t at = text.find(mark);
     if (at == std::string::npos) continue;
     text = text.substr(text.rfind('\n', at) + 1);

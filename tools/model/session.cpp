@@ -72,7 +72,7 @@ Session<real>::Session(const Model& model, const SessionOptions& o)
       prepared_(prepare<real>(model, o)),
       arena_(prepared_->layout.arena_bytes),
       team_(o.threads),
-      engine_(prepared_->layout, arena_.data(), team_.team()) {}
+      engine_(prepared_->layout, {arena_.data()}, team_.team()) {}
 
 template KernelTable<float> choose_kernels(const Model&, const SessionOptions&);
 template KernelTable<double> choose_kernels(const Model&, const SessionOptions&);
