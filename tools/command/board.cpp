@@ -22,18 +22,21 @@ const char* compiler_of(const BoardInfo& b) {
   return b.family == "riscv" ? "riscv64-unknown-elf-g++" : "arm-none-eabi-g++";
 }
 
-/// RAM that the model would take on a board, before anything is built.
-std::int64_t arena_bytes(const Model& m, const BoardInfo&) {
+/// Would an image of the model fit a board? Before anything is built.
+bool fits(const Model& m, const BoardInfo& b) {
   PlanOptions o{m.extent, 1, int(sizeof(float)), m.training.optimizer.moments(), true,
                 allows_fused_update(m.training.optimizer)};
-  std::int64_t most = 0;
-  std::int64_t persistent = 0;
-  for (const ProgramKind kind : {ProgramKind::train, ProgramKind::evaluate, ProgramKind::decode}) {
-    const PlanData p = m.plan(kind, recompute_choice(m.board_recompute), o);
-    persistent = p.persistent_end;
-    most = std::max(most, p.transient_bytes);
-  }
-  return persistent + most;
+  const auto main_region_bytes = [&] {
+    RegionUse most;
+    for (const ProgramKind kind : {ProgramKind::train, ProgramKind::evaluate, ProgramKind::decode}) {
+      const RegionUse use = m.plan(kind, recompute_choice(m.board_recompute), o).region[0];
+      most = {use.persistent_bytes, std::max(most.transient_bytes, use.transient_bytes)};
+    }
+    return most.persistent_bytes + most.transient_bytes;
+  };
+  if (main_region_bytes() <= b.model_budget_bytes()) return true;
+  o.second_region_bytes = b.second_budget_bytes();
+  return o.second_region_bytes > 0 && main_region_bytes() <= b.model_budget_bytes();
 }
 
 Json size_json(const BoardInfo& b, const ImageSize& s) {
@@ -57,20 +60,20 @@ void list(bool json) {
            {"ram_bytes", b.ram_bytes}, {"second_ram_bytes", b.second_ram_bytes}, {"flash_bytes", b.flash_bytes},
            {"checkpoint_flash_bytes", b.flash_bytes - b.code_bytes}, {"compiler", compiler_of(b)}, {"emulator", b.qemu.at(0)},
            {"ready", has_program(compiler_of(b)) && has_program(b.qemu.at(0))}};
-    Json images = Json::object(), fits = Json::array();
+    Json images = Json::object(), that_fit = Json::array();
     for (const Model& m : all_models()) {
       const std::filesystem::path elf = image_folder(b) / (m.name + ".elf");
       if (std::filesystem::exists(elf)) images[m.name] = size_json(b, image_size(elf, b));
-      if (arena_bytes(m, b) <= b.model_budget_bytes()) fits.push_back(m.name);
+      if (fits(m, b)) that_fit.push_back(m.name);
     }
     j["images"] = images;
-    j["fits"] = fits;
+    j["fits"] = that_fit;
     boards.push_back(j);
     if (json) continue;
     std::cout << std::left << std::setw(14) << b.name << std::setw(26) << b.part << std::setw(9)
               << (b.profile == Profile::fused ? "fused" : "separate") << std::right << std::setw(6) << b.ram_bytes / 1024
               << " KiB RAM" << std::setw(6) << b.flash_bytes / 1024 << " KiB flash  fits:";
-    for (const auto& name : fits) std::cout << " " << name.get<std::string>();
+    for (const auto& name : that_fit) std::cout << " " << name.get<std::string>();
     std::cout << (j["ready"].get<bool>() ? "" : "  (compiler or QEMU missing)") << "\n";
     for (const auto& [name, size] : images.items()) {
       print_size(name, b, image_size(image_folder(b) / (name + ".elf"), b));
