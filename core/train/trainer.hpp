@@ -164,7 +164,8 @@ class Trainer : public Engine<typename S::real> {
     requires(!uses_second_region)
       : Engine<real>(detail::static_layout<Model, S, options>, {arena_}, team) {}
   explicit Trainer(SecondPart& second, Team team = {})
-      : Engine<real>(detail::static_layout<Model, S, options>, {arena_, uses_second_region ? second.bytes : nullptr}, team) {}
+      : Engine<real>(detail::static_layout<Model, S, options>,
+                     {arena_, uses_second_region ? second.bytes : nullptr}, team) {}
 
   /// See Engine.
   Status accumulate(std::span<const std::int32_t> tokens, std::span<const std::int32_t> targets,

@@ -140,7 +140,9 @@ void BoardProgram::end_step(const UpdateResult& r, const Extent& extent) {
     ++rejected_in_a_row_;
   }
   if (at_end()) set_activity(thimble_board_Activity_ACTIVITY_FINISHED);
-  if (rejected_in_a_row_ >= kMostRejectedInARow || engine_.torn()) set_activity(thimble_board_Activity_ACTIVITY_DIVERGED);
+  if (rejected_in_a_row_ >= kMostRejectedInARow || engine_.torn()) {
+    set_activity(thimble_board_Activity_ACTIVITY_DIVERGED);
+  }
 
   const std::uint32_t every = state_.run.save_every;
   if (store_.usable() && every > 0 && (step % every == 0 || !is_active(activity_))) {

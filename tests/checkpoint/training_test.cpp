@@ -102,7 +102,8 @@ TEST(TrainingCheckpoint, RefusesWhatIsNotItsOwn) {
 }
 
 TEST(TrainingCheckpoint, AFusedUpdateGoesOnBetweenStepsAlone) {
-  using Fused = Trainer<TinyGpt, Simd<float, Plain<Profile::fused>>, TrainerOptions{.extent = {2, 4}, .fuse_update = true}>;
+  using Fused = Trainer<TinyGpt, Simd<float, Plain<Profile::fused>>,
+                        TrainerOptions{.extent = {2, 4}, .fuse_update = true}>;
   const auto fused = std::make_unique<Fused>();
   fused->initialise(4);
   const std::uint64_t before = fused->digest();

@@ -86,8 +86,10 @@ TEST(Regions, ThePlansOfAModelAgreeOnWhatPersists) {
 }
 
 TEST(Regions, TheSecondOneIsUsedWhereTheFirstIsTooSmall) {
-  constexpr TrainerOptions one{.extent = {1, 32}, .recompute = "blocks", .budget_bytes = 200'000, .second_budget_bytes = 57'344};
-  constexpr TrainerOptions two{.extent = {1, 32}, .recompute = "blocks", .budget_bytes = 129'024, .second_budget_bytes = 57'344};
+  constexpr TrainerOptions one{
+      .extent = {1, 32}, .recompute = "blocks", .budget_bytes = 200'000, .second_budget_bytes = 57'344};
+  constexpr TrainerOptions two{
+      .extent = {1, 32}, .recompute = "blocks", .budget_bytes = 129'024, .second_budget_bytes = 57'344};
   using S = Simd<float, Plain<Profile::fused>>;
   static_assert(!Trainer<Pocket, S, one>::uses_second_region);
   static_assert(Trainer<Pocket, S, two>::uses_second_region);
