@@ -3,7 +3,6 @@
 set(THIMBLE_BOARD_MODELS "pocket" CACHE STRING "Models that images are built for: names in models/, or paths of headers")
 set(THIMBLE_BOARD_DATA "" CACHE FILEPATH "What the images train on; a generated list of names where none is given")
 set(THIMBLE_BOARD_DOCUMENTS ON CACHE BOOL "That file holds documents, one a line; off: one long text")
-set(THIMBLE_BOARD_STEPS 200 CACHE STRING "Steps that MODEL_steps.elf trains")
 set(THIMBLE_BOARD_RECOMPUTE "" CACHE STRING
   "What is computed again for backward: none, blocks, or a list of the values to keep; empty: as the model wants it on boards")
 set(THIMBLE_BOARD_FUSE_UPDATE ON CACHE BOOL
@@ -76,7 +75,7 @@ foreach(model ${THIMBLE_BOARD_MODELS})
   set(folder ${PROJECT_BINARY_DIR}/images/${MODEL_NAME})
   configure_file(${PROJECT_SOURCE_DIR}/ports/image/program.cpp.in ${folder}/program.cpp @ONLY)
   thimble_add_image(${MODEL_NAME} SOURCES ${folder}/program.cpp DATA ${image_data} LIBRARIES thimble_program)
-  configure_file(${PROJECT_SOURCE_DIR}/ports/image/main.cpp.in ${folder}/main.cpp @ONLY)
-  thimble_add_image(${MODEL_NAME}_steps SOURCES ${folder}/main.cpp DATA ${image_data})
-  set_target_properties(${MODEL_NAME}_steps PROPERTIES EXCLUDE_FROM_ALL TRUE)
 endforeach()
+# What the tests ask a port.
+thimble_add_image(probe SOURCES ${PROJECT_SOURCE_DIR}/tests/boards/probe.cpp DATA ${image_data})
+set_target_properties(probe PROPERTIES EXCLUDE_FROM_ALL TRUE)

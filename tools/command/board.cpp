@@ -22,21 +22,31 @@ const char* compiler_of(const BoardInfo& b) {
   return b.family == "riscv" ? "riscv64-unknown-elf-g++" : "arm-none-eabi-g++";
 }
 
-/// Would an image of the model fit a board? Before anything is built.
-bool fits(const Model& m, const BoardInfo& b) {
+/// What an image of a model takes of the two regions of a board's RAM, before anything is built.
+struct ImageArena {
+  std::int64_t bytes[2] = {};
+  bool fits = false;
+};
+
+ImageArena image_arena(const Model& m, const BoardInfo& b, const std::string& recompute) {
   PlanOptions o{m.extent, 1, int(sizeof(float)), m.training.optimizer.moments(), true,
                 allows_fused_update(m.training.optimizer)};
-  const auto main_region_bytes = [&] {
-    RegionUse most;
+  const RecomputeChoice schedule = recompute_choice(recompute.empty() ? m.board_recompute : recompute);
+  ImageArena arena;
+  for (const std::int64_t second : {std::int64_t(0), b.second_budget_bytes()}) {
+    if (arena.fits) break;
+    o.second_region_bytes = second;
+    RegionUse most[2];
     for (const ProgramKind kind : {ProgramKind::train, ProgramKind::evaluate, ProgramKind::decode}) {
-      const RegionUse use = m.plan(kind, recompute_choice(m.board_recompute), o).region[0];
-      most = {use.persistent_bytes, std::max(most.transient_bytes, use.transient_bytes)};
+      const PlanData plan = m.plan(kind, schedule, o);
+      for (int r = 0; r < 2; ++r) {
+        most[r] = {plan.region[r].persistent_bytes, std::max(most[r].transient_bytes, plan.region[r].transient_bytes)};
+        arena.bytes[r] = most[r].persistent_bytes + most[r].transient_bytes;
+      }
     }
-    return most.persistent_bytes + most.transient_bytes;
-  };
-  if (main_region_bytes() <= b.model_budget_bytes()) return true;
-  o.second_region_bytes = b.second_budget_bytes();
-  return o.second_region_bytes > 0 && main_region_bytes() <= b.model_budget_bytes();
+    arena.fits = arena.bytes[0] <= b.model_budget_bytes();
+  }
+  return arena;
 }
 
 Json size_json(const BoardInfo& b, const ImageSize& s) {
@@ -60,20 +70,20 @@ void list(bool json) {
            {"ram_bytes", b.ram_bytes}, {"second_ram_bytes", b.second_ram_bytes}, {"flash_bytes", b.flash_bytes},
            {"checkpoint_flash_bytes", b.flash_bytes - b.code_bytes}, {"compiler", compiler_of(b)}, {"emulator", b.qemu.at(0)},
            {"ready", has_program(compiler_of(b)) && has_program(b.qemu.at(0))}};
-    Json images = Json::object(), that_fit = Json::array();
+    Json images = Json::object(), fits = Json::array();
     for (const Model& m : all_models()) {
       const std::filesystem::path elf = image_folder(b) / (m.name + ".elf");
       if (std::filesystem::exists(elf)) images[m.name] = size_json(b, image_size(elf, b));
-      if (fits(m, b)) that_fit.push_back(m.name);
+      if (image_arena(m, b, "").fits) fits.push_back(m.name);
     }
     j["images"] = images;
-    j["fits"] = that_fit;
+    j["fits"] = fits;
     boards.push_back(j);
     if (json) continue;
     std::cout << std::left << std::setw(14) << b.name << std::setw(26) << b.part << std::setw(9)
               << (b.profile == Profile::fused ? "fused" : "separate") << std::right << std::setw(6) << b.ram_bytes / 1024
               << " KiB RAM" << std::setw(6) << b.flash_bytes / 1024 << " KiB flash  fits:";
-    for (const auto& name : that_fit) std::cout << " " << name.get<std::string>();
+    for (const auto& name : fits) std::cout << " " << name.get<std::string>();
     std::cout << (j["ready"].get<bool>() ? "" : "  (compiler or QEMU missing)") << "\n";
     for (const auto& [name, size] : images.items()) {
       print_size(name, b, image_size(image_folder(b) / (name + ".elf"), b));
@@ -87,7 +97,12 @@ void build(const BoardFlags& flags) {
   find_model(flags.model);
   const BoardImage image = build_image(b, flags.request());
   if (flags.json) {
-    Json j{{"board", b.name}, {"model", flags.model}, {"image", image.elf.string()}};
+    const ImageArena arena = image_arena(find_model(flags.model), b, flags.recompute);
+    Json j{{"board", b.name},
+           {"model", flags.model},
+           {"image", image.elf.string()},
+           {"arena_bytes", arena.bytes[0] + arena.bytes[1]},
+           {"text_bytes", std::filesystem::file_size(image.text)}};
     j.update(size_json(b, image.size));
     print_json(j);
     return;
