@@ -2,6 +2,7 @@
 
 #include <elf.h>
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 
@@ -85,6 +86,26 @@ ImageSize image_size(const fs::path& elf, const BoardInfo& board) {
     add_sections<Elf32_Ehdr, Elf32_Shdr>(file, board, elf, size);
   }
   return size;
+}
+
+ImageArena image_arena(const Model& m, const BoardInfo& b, const RecomputeChoice& schedule) {
+  PlanOptions o{m.extent, 1, int(sizeof(float)), m.training.optimizer.moments(), true,
+                allows_fused_update(m.training.optimizer)};
+  ImageArena arena;
+  for (const std::int64_t second : {std::int64_t(0), b.second_budget_bytes()}) {
+    o.second_region_bytes = second;
+    RegionUse most[2];
+    for (const ProgramKind kind : {ProgramKind::train, ProgramKind::evaluate, ProgramKind::decode}) {
+      const PlanData plan = m.plan(kind, schedule, o);
+      for (int r = 0; r < 2; ++r) {
+        most[r] = {plan.region[r].persistent_bytes, std::max(most[r].transient_bytes, plan.region[r].transient_bytes)};
+        arena.bytes[r] = most[r].persistent_bytes + most[r].transient_bytes;
+      }
+    }
+    arena.missing_bytes = std::max<std::int64_t>(0, arena.bytes[0] - b.model_budget_bytes());
+    if (arena.fits()) break;
+  }
+  return arena;
 }
 
 BoardImage build_image(const BoardInfo& board, const ImageRequest& request) {

@@ -22,33 +22,6 @@ const char* compiler_of(const BoardInfo& b) {
   return b.family == "riscv" ? "riscv64-unknown-elf-g++" : "arm-none-eabi-g++";
 }
 
-/// What an image of a model takes of the two regions of a board's RAM, before anything is built.
-struct ImageArena {
-  std::int64_t bytes[2] = {};
-  bool fits = false;
-};
-
-ImageArena image_arena(const Model& m, const BoardInfo& b, const std::string& recompute) {
-  PlanOptions o{m.extent, 1, int(sizeof(float)), m.training.optimizer.moments(), true,
-                allows_fused_update(m.training.optimizer)};
-  const RecomputeChoice schedule = recompute_choice(recompute.empty() ? m.board_recompute : recompute);
-  ImageArena arena;
-  for (const std::int64_t second : {std::int64_t(0), b.second_budget_bytes()}) {
-    if (arena.fits) break;
-    o.second_region_bytes = second;
-    RegionUse most[2];
-    for (const ProgramKind kind : {ProgramKind::train, ProgramKind::evaluate, ProgramKind::decode}) {
-      const PlanData plan = m.plan(kind, schedule, o);
-      for (int r = 0; r < 2; ++r) {
-        most[r] = {plan.region[r].persistent_bytes, std::max(most[r].transient_bytes, plan.region[r].transient_bytes)};
-        arena.bytes[r] = most[r].persistent_bytes + most[r].transient_bytes;
-      }
-    }
-    arena.fits = arena.bytes[0] <= b.model_budget_bytes();
-  }
-  return arena;
-}
-
 Json size_json(const BoardInfo& b, const ImageSize& s) {
   return {{"ram_bytes", s.ram_bytes},
           {"ram_spare_bytes", b.ram_bytes - s.ram_bytes},
@@ -74,7 +47,7 @@ void list(bool json) {
     for (const Model& m : all_models()) {
       const std::filesystem::path elf = image_folder(b) / (m.name + ".elf");
       if (std::filesystem::exists(elf)) images[m.name] = size_json(b, image_size(elf, b));
-      if (image_arena(m, b, "").fits) fits.push_back(m.name);
+      if (image_arena(m, b, m.board_recompute).fits()) fits.push_back(m.name);
     }
     j["images"] = images;
     j["fits"] = fits;
@@ -97,7 +70,9 @@ void build(const BoardFlags& flags) {
   find_model(flags.model);
   const BoardImage image = build_image(b, flags.request());
   if (flags.json) {
-    const ImageArena arena = image_arena(find_model(flags.model), b, flags.recompute);
+    const Model& m = find_model(flags.model);
+    const ImageArena arena =
+        image_arena(m, b, flags.recompute.empty() ? m.board_recompute : recompute_choice(flags.recompute));
     Json j{{"board", b.name},
            {"model", flags.model},
            {"image", image.elf.string()},

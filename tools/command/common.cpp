@@ -63,18 +63,6 @@ Extent LayoutFlags::extent_for(const Model& model) const {
   return e;
 }
 
-RecomputeChoice recompute_choice(const std::string& text) {
-  RecomputeChoice c;
-  if (text == "none") return c;
-  if (text == "blocks") {
-    c.kind = RecomputeChoice::Kind::blocks;
-    return c;
-  }
-  c.kind = RecomputeChoice::Kind::list;
-  c.kept = CLI::detail::split(text, ',');
-  return c;
-}
-
 SessionOptions session_options(const CommonFlags& common, const Extent& extent) {
   SessionOptions o;
   o.extent = extent;

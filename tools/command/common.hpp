@@ -45,9 +45,6 @@ inline constexpr const char* kTokenizerHelp =
     "GPT-2's tokenizer: a folder with tokenizer.json, or vocab.json and merges.txt, or one of these files; default: the "
     "one in the weights, or beside them";
 
-/// none, blocks, or a comma-separated list of the values to keep.
-RecomputeChoice recompute_choice(const std::string& text);
-
 SessionOptions session_options(const CommonFlags& common, const Extent& extent);
 
 /// Calls f.template operator()<real>() with the number type of --real.

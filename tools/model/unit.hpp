@@ -82,7 +82,7 @@ Model describe_model(const char* name, const KernelSets<float>& f32, const Kerne
   m.description = M::kDescription;
   m.extent = M::kExtent;
   m.training = M::kTraining;
-  if constexpr (requires { M::kBoardRecompute; }) m.board_recompute = M::kBoardRecompute;
+  if constexpr (requires { M::kBoardRecompute; }) m.board_recompute = recompute_choice(M::kBoardRecompute);
   if constexpr (requires { M::kConfig; }) {
     if constexpr (std::is_same_v<std::remove_cv_t<decltype(M::kConfig)>, GptConfig>) m.gpt = M::kConfig;
   }
