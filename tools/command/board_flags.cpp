@@ -45,7 +45,7 @@ ImageRequest BoardFlags::request() const {
   r.documents = text.empty();
   r.text = text.empty() ? documents : text;
   r.recompute = recompute;
-  r.fuse_update = fuse_update;
+  r.fuse_update = fuse_update && allows_fused_update(find_model(model).training.optimizer);
   return r;
 }
 
