@@ -65,6 +65,9 @@ extern "C" [[noreturn]] void thimble_reset() {
   thimble_start();
 }
 
+void stop_interrupts() { asm volatile("cpsid i" ::: "memory"); }
+void allow_interrupts() { asm volatile("cpsie i" ::: "memory"); }
+
 void start_processor() {
   guard_stack();
   start_ticks();

@@ -30,13 +30,16 @@ void guard_stack() {
 
 }  // namespace
 
+void stop_interrupts() { THIMBLE_CLEAR_CSR(mstatus, riscv::kInterruptsOn); }
+void allow_interrupts() { THIMBLE_SET_CSR(mstatus, riscv::kInterruptsOn); }
+
 void start_processor() {
   guard_stack();
   riscv::plic_priority(kBoard.uart_irq) = 1;
   riscv::plic_enable(kBoard.uart_irq) = 1u << (kBoard.uart_irq % 32);
   riscv::plic_threshold() = 0;
   THIMBLE_SET_CSR(mie, riscv::kMachineExternal);
-  THIMBLE_SET_CSR(mstatus, riscv::kInterruptsOn);
+  allow_interrupts();
 }
 
 std::uint64_t ticks() {

@@ -19,6 +19,7 @@ volatile Word& device_register(std::uintptr_t address) {
     return value;                                                    \
   }())
 #define THIMBLE_SET_CSR(name, bits) asm volatile("csrs " #name ", %0" : : "r"(std::uintptr_t(bits)) : "memory")
+#define THIMBLE_CLEAR_CSR(name, bits) asm volatile("csrc " #name ", %0" : : "r"(std::uintptr_t(bits)) : "memory")
 #define THIMBLE_WRITE_CSR(name, value) asm volatile("csrw " #name ", %0" : : "r"(std::uintptr_t(value)) : "memory")
 
 namespace riscv {

@@ -1,5 +1,5 @@
-/// Ten megabytes of random bytes and ten of mutated frames on the serial line of an emulated board that trains: it goes
-/// on, and after every step the weights are the host's. Usage: board_flood BOARD MODEL
+/// Megabytes of random bytes and as many of mutated frames on the serial line of an emulated board that trains: it goes
+/// on, and after every step the weights are the host's. Usage: board_flood BOARD MODEL MEGABYTES
 
 #include <algorithm>
 #include <cstdlib>
@@ -16,7 +16,6 @@ using namespace thimble;
 
 namespace {
 
-constexpr std::size_t kFloodBytes = 10'000'000;
 constexpr std::uint64_t kSeed = 7;
 constexpr std::uint64_t kEndless = 1'000'000;  ///< steps
 constexpr std::chrono::milliseconds kListen{20};
@@ -49,18 +48,16 @@ class Watch {
   std::uint64_t steps_ = 0, last_ = 0;
 };
 
-void pour(Flood::Kind kind, QemuBoard& board, BoardClient& client, const Watch& watch) {
+void pour(Flood::Kind kind, std::size_t flood_bytes, QemuBoard& board, BoardClient& client, const Watch& watch) {
   Flood flood(kind, kSeed);
   const std::uint64_t before = watch.steps();
   const std::uint32_t damaged = client.ask().damaged_frames;
   std::size_t poured = 0;
-  while (poured < kFloodBytes) {
-    // Now and then what the board says must be read, or its line would be full.
-    for (int i = 0; i < 64 && poured < kFloodBytes; ++i) {
-      const auto bytes = flood.next();
-      board.write(bytes);
-      poured += bytes.size();
-    }
+  while (poured < flood_bytes) {
+    const auto bytes = flood.next();
+    board.write(bytes);
+    poured += bytes.size();
+    // What the board says must be read meanwhile, or its line would be full.
     while (client.listen(std::chrono::milliseconds(0))) {
     }
   }
@@ -69,10 +66,10 @@ void pour(Flood::Kind kind, QemuBoard& board, BoardClient& client, const Watch& 
             << state.damaged_frames - damaged << " damaged frames\n";
   if (state.activity != thimble_board_Activity_ACTIVITY_TRAINING) throw Error("the board", "does not train any more", "");
   if (watch.steps() == before) throw Error("the board", "did no step during the flood", "");
-  if (state.damaged_frames - damaged < 1000) throw Error("the board", "saw no flood", "");
+  if (state.damaged_frames - damaged < flood_bytes / 10000) throw Error("the board", "saw no flood", "");
 }
 
-void run(const BoardInfo& info, const Model& model) {
+void run(const BoardInfo& info, const Model& model, std::size_t flood_bytes) {
   ImageRequest request;
   request.model = model.name;
   const BoardImage image = build_image(info, request);
@@ -87,7 +84,7 @@ void run(const BoardInfo& info, const Model& model) {
   // Until here it was at a run of its own.
   client.on_step = [&](const BoardClient::Step& s) { watch.take(s); };
   client.require(thimble_board_Command_start_tag, "start");
-  for (const Flood::Kind kind : {Flood::Kind::random, Flood::Kind::mutated_frames}) pour(kind, board, client, watch);
+  for (const Flood::Kind kind : {Flood::Kind::random, Flood::Kind::mutated_frames}) pour(kind, flood_bytes, board, client, watch);
   const std::uint64_t then = watch.last();
   while (watch.last() < then + 5) client.listen(kListen);
   std::cout << watch.steps() << " steps compared with the host's\n";
@@ -96,12 +93,12 @@ void run(const BoardInfo& info, const Model& model) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3) {
-    std::cerr << "usage: board_flood BOARD MODEL\n";
+  if (argc != 4) {
+    std::cerr << "usage: board_flood BOARD MODEL MEGABYTES\n";
     return 2;
   }
   try {
-    run(find_board(argv[1]), find_model(argv[2]));
+    run(find_board(argv[1]), find_model(argv[2]), std::size_t(std::atof(argv[3]) * 1e6));
   } catch (const Error& e) {
     std::cerr << e.what() << "\n";
     return 1;
