@@ -267,8 +267,8 @@ class Engine {
     });
   }
 
-  /// Loss and learning rate of the window.
-  UpdateResult first_result(const TrainOptions& options) const {
+  /// Loss and learning rate of the window. Not inlined: the schedule is a thousand bytes of code.
+  [[gnu::noinline]] UpdateResult first_result(const TrainOptions& options) const {
     UpdateResult r;
     r.valid = state_.window.valid;
     r.loss = mean_loss();
