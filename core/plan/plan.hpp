@@ -305,16 +305,17 @@ class Planner {
 
   constexpr void place_transient() {
     const int count = plan_.tensor_count - first_transient_;
-    const std::int64_t left = second_left();
-    std::int64_t most = left;
-    InSecond second = choose_second(first_transient_, count, most);
-    auto placed = place(intervals_of(first_transient_, count, second, true), count);
-    while (placed.height_bytes > left) {  // they fit at every step, but not as a whole
-      most -= placed.height_bytes - left;
+    InSecond second = {};
+    for (std::int64_t left = second_left(), most = left; most > 0;) {
       second = choose_second(first_transient_, count, most);
-      placed = place(intervals_of(first_transient_, count, second, true), count);
+      const auto placed = place(intervals_of(first_transient_, count, second, true), count);
+      if (placed.height_bytes <= left) {
+        place_region(1, second, placed);
+        break;
+      }
+      second = {};
+      most -= placed.height_bytes - left;  // they fit at every step, but not as a whole
     }
-    place_region(1, second, placed);
     place_region(0, second, place(intervals_of(first_transient_, count, second, false), count));
   }
 
