@@ -92,6 +92,23 @@ class Results(Command):
         import xml.etree.ElementTree
         self.assertTrue(xml.etree.ElementTree.parse(picture).getroot().tag.endswith("svg"))
 
+    def test_a_fused_update_takes_less_memory_and_changes_no_bit(self):
+        train = ["train", "pocket", "--text", self.text, "--clip", 0, "--lr", 1e-3, "--schedule", "constant"]
+        plain = self.ok(*train, "--steps", 5)
+        fused = self.ok(*train, "--steps", 5, "--fuse-update", "--threads", 1)
+        self.assertEqual(plain["digest"], fused["digest"])
+        self.assertEqual(plain["gradient_norms"], fused["gradient_norms"])
+        self.assertLess(fused["arena_bytes"], plain["arena_bytes"])
+        plans = [self.ok("plan", "microgpt", *more) for more in ([], ["--fuse-update"])]
+        self.assertEqual([p["persistent"]["gradients"] for p in plans], [16768, 0])
+        self.assertLess(plans[1]["arena_bytes"], plans[0]["arena_bytes"])
+        kinds = [s["kind"] for s in plans[1]["program"]]
+        self.assertEqual(kinds.count("update"), 7)
+        folder = self.path / "run"
+        self.ok(*train, "--steps", 3, "--checkpoint", folder)
+        resumed = self.ok(*train, "--steps", 5, "--checkpoint", folder, "--resume", "--fuse-update")
+        self.assertEqual(resumed["digest"], plain["digest"])
+
     def test_training_repeats_itself_and_depends_on_the_seed(self):
         def digest(*more):
             return self.ok("train", "pocket", "--text", self.text, "--steps", 5, *more)["digest"]
@@ -272,6 +289,9 @@ class BadInput(Command):
         self.fails(*data, "--optimizer", "sgd", "--eps", 1e-9, says="--eps")
         self.fails(*data, "--schedule", "cosine", "--decay-steps", 1, says="wsd")
         self.fails(*data, "--schedule", "gpt3", "--min-lr", 1e-9, says="--min-lr")
+        self.fails(*data, "--fuse-update", "--accumulate", 2, says=["--fuse-update", "--accumulate"])
+        self.fails(*data, "--fuse-update", "--clip", 1, says=["--fuse-update", "--clip 0"])
+        self.fails("plan", "decoder", "--fuse-update", "--program", "decode", says="--fuse-update")
         self.fails(*data, "--batch", 3, says="--batch", status=2)
         self.fails(*data, "--column", "x", says="--csv", status=2)
         self.fails(*data, "--resume", says="--checkpoint", status=2)
