@@ -118,13 +118,11 @@ Trained train_step_by_step(const std::string& name, const Run& run) {
 template <class real>
 void check_fused_bits(const std::string& model, int moments) {
   const Trained plain = train_step_by_step<real>(model, {Isa::plain, 1, kNone, Profile::fused, false, moments});
-  for (const RecomputeChoice& schedule : {kNone, kBlocks}) {
-    for (int threads : {1, 3}) {
-      const Trained fused =
-          train_step_by_step<real>(model, {std::nullopt, threads, schedule, Profile::fused, true, moments});
-      CHECK_EQUAL_TEXT(plain.digest, fused.digest, model.c_str());
-      CHECK_TEXT(plain.norms == fused.norms && plain.losses == fused.losses, model.c_str());
-    }
+  for (const auto& [threads, schedule] : {std::pair{1, kNone}, std::pair{2, kBlocks}}) {
+    const Trained fused =
+        train_step_by_step<real>(model, {std::nullopt, threads, schedule, Profile::fused, true, moments});
+    CHECK_EQUAL_TEXT(plain.digest, fused.digest, model.c_str());
+    CHECK_TEXT(plain.norms == fused.norms && plain.losses == fused.losses, model.c_str());
   }
 }
 
