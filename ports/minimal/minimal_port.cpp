@@ -48,6 +48,8 @@ constinit Port the_port{
     .send = send,
     .ticks = ticks,
     .tick_unit = TickUnit::microseconds,
+    .flash = {},
+    .workers = {},
     .exit = exit,
 };
 

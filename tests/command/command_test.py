@@ -402,6 +402,50 @@ class BadInput(Command):
         self.fails("sample", "pocket", "--weights", self.trained(), "--prompt", "tab\t", says="--prompt")
 
 
+class Boards(Command):
+    def test_board_list_says_what_fits(self):
+        boards = {b["name"]: b for b in self.ok("board", "list")["boards"]}
+        self.assertIn("pocket", boards["mps2-an386"]["fits"])
+        self.assertIn("microgpt", boards["netduinoplus2"]["fits"])
+        self.assertNotIn("gpt2_small", [m for b in boards.values() for m in b["fits"]])
+
+    def test_unknown_boards_and_models_are_named(self):
+        self.fails("board", "run", "mps2-an387", "pocket", says=["mps2-an387", "mps2-an386"])
+        self.fails("board", "build", "mps2-an386", "pokket", says=["pokket", "pocket"])
+        self.fails("sim", "nonesuch", "microgpt", says=["nonesuch", "mps2-an386"])
+
+    def test_missing_programs_are_named_with_their_package(self):
+        tools = self.path / "bin"
+        tools.mkdir()
+        environment = {"PATH": str(tools)}
+        r = subprocess.run([THIMBLE, "board", "run", "mps2-an386", "pocket"], capture_output=True, text=True, env=environment)
+        self.assertEqual(r.returncode, 1)
+        self.assertIn("apt-get install qemu-system-arm", r.stderr)
+        (tools / "qemu-system-arm").symlink_to("/bin/true")
+        (tools / "cmake").symlink_to("/bin/true")
+        (tools / "ninja").symlink_to("/bin/true")
+        r = subprocess.run([THIMBLE, "board", "run", "mps2-an386", "pocket"], capture_output=True, text=True, env=environment)
+        self.assertEqual(r.returncode, 1)
+        self.assertIn("apt-get install gcc-arm-none-eabi", r.stderr)
+
+    def test_lines_and_files_that_are_none_are_refused(self):
+        self.fails("board", "pull", "mps2-an386", "pocket", self.path / "x", says=["--flash", "--serial"])
+        self.fails("board", "run", "mps2-an386", "pocket", "--serial", "/dev/null", says="/dev/null")
+        self.fails("board", "run", "mps2-an386", "pocket", "--serial", self.path / "none", says=["none", "dialout"])
+        flash = self.file("flash", "short")
+        self.fails("board", "pull", "mps2-an386", "pocket", self.path / "x", "--flash", flash, says=["flash", "bytes"])
+
+    def test_a_model_that_a_board_has_no_room_for_is_not_simulated(self):
+        self.fails("sim", "mps2-an386", "char", says=["char", "bytes", "missing"])
+
+    def test_lives_of_a_board_end_well_and_replay(self):
+        first = self.ok("sim", "mps2-an386", "microgpt", "--lives", 5, "--seed", 3)
+        self.assertEqual(first["wrong"], [])
+        self.assertEqual(sum(first["outcomes"].values()), 5)
+        self.assertGreater(first["resets"], 5)
+        self.assertEqual(first, self.ok("sim", "mps2-an386", "microgpt", "--lives", 5, "--seed", 3))
+
+
 if __name__ == "__main__":
     THIMBLE = os.path.abspath(sys.argv.pop(1))
     unittest.main()

@@ -61,6 +61,7 @@ class SimCommand {
     options_.save_every = flags.save_every;
     options_.data_from_host = flags.from_host;
     options_.profile = board_.profile;
+    options_.costs = OpCosts::of_board(board_.name);
     options_.flash = board_.checkpoint_flash;
   }
 
