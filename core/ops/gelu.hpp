@@ -41,7 +41,11 @@ struct GeluOf {
     }
     const Vec one = constant(1);
     // Beyond 16 the derivative is 0 or 1 in every digit, but the square may overflow. A NaN comes through.
-    x = maximum(constant(-16), minimum(constant(16), x));
+    if constexpr (Branching<Vec>) {
+      if (!Vec::are_within(x, 16)) x = clamped(x, real(-16), real(16));
+    } else {
+      x = clamped(x, real(-16), real(16));
+    }
     const Vec square = x * x;
     const Vec s = one / logistic_divisor(x, square);
     return mul_add(x * mul_add(-s, s, s), mul_add(constant(6 * kB), square, constant(2 * kA)), s);

@@ -11,10 +11,19 @@
 
 #include <utility>
 
+#include "core/simd/arm.hpp"
 #include "core/simd/coefficients.hpp"
 #include "core/simd/lanes.hpp"
 
 namespace thimble {
+
+/// x between low and high; a NaN stays: it is the second operand, which minimum and maximum then return.
+template <class real, class Arch>
+THIMBLE_INLINE Vec<real, Arch> clamped(Vec<real, Arch> x, real low, real high) {
+  using Vec = thimble::Vec<real, Arch>;
+  return maximum(Vec::broadcast(low), minimum(Vec::broadcast(high), x));
+}
+
 namespace detail {
 
 /// The polynomial with coefficients c, lowest degree first, by Horner's rule. (Its callers are chains of a
@@ -29,11 +38,12 @@ THIMBLE_INLINE Vec polynomial(const typename Vec::Real (&c)[n], Vec x) {
   return sum;
 }
 
-/// exp(x) = m 2^n with an integral n.
+/// exp(x) = m 2^n with an integral n; t is n + round_magic.
 template <class Vec>
 struct ExpParts {
   Vec m;
   Vec n;
+  Vec t;
 };
 
 template <class Vec>
@@ -42,18 +52,23 @@ THIMBLE_INLINE ExpParts<Vec> exp_parts(Vec x) {
   using C = Coefficients<real>;
   const Vec one = Vec::broadcast(1);
   const Vec magic = Vec::broadcast(FloatLayout<real>::round_magic);
-  const Vec n = mul_add(x, Vec::broadcast(real(1.44269504088896340736)), magic) - magic;
+  const Vec t = mul_add(x, Vec::broadcast(real(1.44269504088896340736)), magic);
+  const Vec n = t - magic;
   Vec r = mul_add(n, Vec::broadcast(-C::ln2_high), x);
   r = mul_add(n, Vec::broadcast(-C::ln2_low), r);
-  return {mul_add(mul_add(polynomial(C::exp, r), r, one), r, one), n};
+  return {mul_add(mul_add(polynomial(C::exp, r), r, one), r, one), n, t};
 }
 
 /// exp(x) where the result is a normal number.
 template <class Vec>
 THIMBLE_INLINE Vec exp_normal(Vec x) {
-  const auto [m, n] = exp_parts(x);
+  const auto [m, n, t] = exp_parts(x);
   return m * pow2(n);
 }
+
+/// A bound below which |x| makes e^x a normal number.
+template <class real>
+inline constexpr real kExpNormal = sizeof(real) == 4 ? real(87) : real(708);
 
 /// Where exp overflows and where it rounds to zero, with a margin.
 template <class real>
@@ -61,16 +76,46 @@ inline constexpr real kExpHigh = sizeof(real) == 4 ? real(88.9) : real(709.9);
 template <class real>
 inline constexpr real kExpLow = sizeof(real) == 4 ? real(-104) : real(-745.5);
 
+template <class Vec>
+THIMBLE_INLINE Vec exp_anywhere(Vec x) {
+  using real = typename Vec::Real;
+  x = clamped(x, kExpLow<real>, kExpHigh<real>);
+  const auto [m, n, t] = exp_parts(x);
+  return scale(m, n);
+}
+
+/// Lanes that can be asked for a property that all of them have, which then saves work.
+template <class Vec>
+concept Branching = requires(Vec x, typename Vec::Real bound) {
+  Vec::are_within(x, bound);
+};
+
+/// The rare case is called, for the size of the code.
+template <Branching Vec>
+[[gnu::noinline]] Vec called_exp(Vec x) {
+  return exp_anywhere(x);
+}
+
+template <Branching Vec>
+THIMBLE_INLINE Vec branching_exp(Vec x) {
+  if (!Vec::are_within(x, kExpNormal<typename Vec::Real>)) [[unlikely]] return called_exp(x);
+#if THIMBLE_ARM_FPU
+  if constexpr (kHasArmFpu<Vec>) return ArmExp::run(x);
+#endif
+  const auto [m, n, t] = exp_parts(x);
+  return Vec::scaled(m, t);
+}
+
 }  // namespace detail
 
 /// e^x.
 template <class real, class Arch>
 THIMBLE_INLINE Vec<real, Arch> exp(Vec<real, Arch> x) {
-  using Vec = thimble::Vec<real, Arch>;
-  // A NaN is the second operand, which minimum and maximum then return.
-  x = maximum(Vec::broadcast(detail::kExpLow<real>), minimum(Vec::broadcast(detail::kExpHigh<real>), x));
-  const auto [m, n] = detail::exp_parts(x);
-  return scale(m, n);
+  if constexpr (detail::Branching<Vec<real, Arch>>) {
+    return detail::branching_exp(x);
+  } else {
+    return detail::exp_anywhere(x);
+  }
 }
 
 /// The natural logarithm: minus infinity of zeros, NaN of negative numbers.

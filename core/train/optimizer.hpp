@@ -20,7 +20,7 @@
 
 #include "core/ops/elements.hpp"
 #include "core/plan/plan.hpp"
-#include "core/simd/lanes.hpp"
+#include "core/simd/functions.hpp"
 #include "core/train/options.hpp"
 
 namespace thimble {
@@ -122,8 +122,11 @@ namespace detail {
 
 /// x, or 0 where it is smaller than `floor`.
 template <class Vec>
-THIMBLE_INLINE Vec floored(Vec x, Vec floor) {
-  return select(absolute(x) < floor, Vec::broadcast(0), x);
+THIMBLE_INLINE Vec floored(Vec x, typename Vec::Real floor) {
+  if constexpr (Branching<Vec>) {
+    if (Vec::none_below(x, floor)) return x;
+  }
+  return select(absolute(x) < Vec::broadcast(floor), Vec::broadcast(0), x);
 }
 
 }  // namespace detail
@@ -151,8 +154,8 @@ void adamw_update(typename S::real* weight, const typename S::real* gradient, ty
   const Vec beta1 = Vec::broadcast(step.beta1), rest1 = Vec::broadcast(step.one_minus_beta1);
   const Vec beta2 = Vec::broadcast(step.beta2), rest2 = Vec::broadcast(step.one_minus_beta2);
   const Vec root_scale = Vec::broadcast(step.root_scale), epsilon = Vec::broadcast(step.epsilon);
-  const Vec keep = Vec::broadcast(step.keep), weight_floor = Vec::broadcast(step.weight_floor);
-  const Vec floor = Vec::broadcast(real(kMomentFloor));
+  const Vec keep = Vec::broadcast(step.keep);
+  constexpr real floor = real(kMomentFloor);
   detail::for_elements<S>(worker.share(count, 16), [&](auto at) THIMBLE_INLINE_LAMBDA {
     const Vec g = at.load(gradient) * scale;
     const Vec m = detail::floored(mul_add(beta1, at.load(first_moment), rest1 * g), floor);
@@ -161,7 +164,7 @@ void adamw_update(typename S::real* weight, const typename S::real* gradient, ty
     const Vec w = mul_add(rate, direction, at.load(weight) * keep);
     at.store(first_moment, m);
     at.store(second_moment, v);
-    at.store(weight, detail::floored(w, weight_floor));
+    at.store(weight, detail::floored(w, step.weight_floor));
   });
 }
 
@@ -173,7 +176,7 @@ void sgd_update(typename S::real* weight, const typename S::real* gradient, type
   using real = typename S::real;
   const Vec scale = Vec::broadcast(step.gradient_scale), rate = Vec::broadcast(-step.rate);
   const Vec mu = Vec::broadcast(step.momentum), decay = Vec::broadcast(step.decay);
-  const Vec floor = Vec::broadcast(real(kMomentFloor)), weight_floor = Vec::broadcast(step.weight_floor);
+  constexpr real floor = real(kMomentFloor);
   detail::for_elements<S>(worker.share(count, 16), [&](auto at) THIMBLE_INLINE_LAMBDA {
     const Vec w = at.load(weight);
     Vec b = mul_add(decay, w, at.load(gradient) * scale);
@@ -181,7 +184,7 @@ void sgd_update(typename S::real* weight, const typename S::real* gradient, type
       b = detail::floored(mul_add(mu, at.load(momentum), b), floor);
       at.store(momentum, b);
     }
-    at.store(weight, detail::floored(mul_add(rate, b, w), weight_floor));
+    at.store(weight, detail::floored(mul_add(rate, b, w), step.weight_floor));
   });
 }
 
