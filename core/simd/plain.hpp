@@ -83,9 +83,8 @@ struct Vec<real, Plain<P>> {
   /// cheaper here than selections, for which a processor without vectors goes from lane to lane.
   THIMBLE_INLINE static bool are_within(Vec x, real bound) {
     if constexpr (P == Profile::fused && detail::kHasFma<real>) {
-      real sum = x.lane[0] * x.lane[0];
-      for (int i = 1; i < width; ++i) sum = thimble::mul_add<P>(x.lane[i], x.lane[i], sum);
-      return sum < bound * bound;
+      const real first = thimble::mul_add<P>(x.lane[1], x.lane[1], x.lane[0] * x.lane[0]);
+      return thimble::mul_add<P>(x.lane[3], x.lane[3], thimble::mul_add<P>(x.lane[2], x.lane[2], first)) < bound * bound;
     } else {
       const BitsOf<real> high = std::bit_cast<BitsOf<real>>(bound) << 1;
       return bits(x, 0) << 1 < high && bits(x, 1) << 1 < high && bits(x, 2) << 1 < high && bits(x, 3) << 1 < high;

@@ -260,21 +260,19 @@ class Engine {
     const double clip = clip_scale(r.gradient_norm, o.clip);
     r.clipped = clip < 1;
     state_.powers = state_.powers.next(o);
+    const OptimizerStep<real> step(o, r.learning_rate, state_.powers, clip * mean);
     team_.each([&](const Worker& w) {
-      for (const ParameterSlots& p : layout_.parameters) update_tensor(p, o, r.learning_rate, clip * mean, w);
+      for (const ParameterSlots& p : layout_.parameters) update_tensor(p, step, w);
     });
     ++state_.step;
   }
 
-  void update_tensor(const ParameterSlots& p, const OptimizerOptions& o, double rate, double scale,
-                     const Worker& w) {
-    if (o.kind == OptimizerKind::adamw) {
-      const AdamWStep<real> step(o, rate, state_.powers, scale, p.decays);
-      layout_.update.adamw(at(p.weight), at(p.gradient), at(p.first_moment), at(p.second_moment), p.count, step,
-                           w);
+  void update_tensor(const ParameterSlots& p, const OptimizerStep<real>& step, const Worker& w) {
+    if (step.kind == OptimizerKind::adamw) {
+      layout_.update.adamw(at(p.weight), at(p.gradient), at(p.first_moment), at(p.second_moment), p.count,
+                           step.adamw[p.decays], w);
     } else {
-      layout_.update.sgd(at(p.weight), at(p.gradient), at(p.first_moment), p.count,
-                         SgdStep<real>(o, rate, scale, p.decays), w);
+      layout_.update.sgd(at(p.weight), at(p.gradient), at(p.first_moment), p.count, step.sgd[p.decays], w);
     }
   }
 

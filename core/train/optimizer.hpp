@@ -21,6 +21,7 @@
 #include "core/ops/elements.hpp"
 #include "core/plan/plan.hpp"
 #include "core/simd/functions.hpp"
+#include "core/train/optimizer_arm.hpp"
 #include "core/train/options.hpp"
 
 namespace thimble {
@@ -98,6 +99,21 @@ struct SgdStep {
         weight_floor(real(decays && o.weight_decay > 0 ? kMomentFloor : 0)) {}
 };
 
+/// The numbers of one step for all tensors: [0] for those that do not decay, [1] for those that do. They take divisions
+/// and roots of doubles, which boards do in software, so they are computed once.
+template <class real>
+struct OptimizerStep {
+  OptimizerKind kind;
+  AdamWStep<real> adamw[2];
+  SgdStep<real> sgd[2];
+
+  /// `powers` include this step.
+  OptimizerStep(const OptimizerOptions& o, double learning_rate, const BetaPowers& powers, double scale)
+      : kind(o.kind),
+        adamw{{o, learning_rate, powers, scale, false}, {o, learning_rate, powers, scale, true}},
+        sgd{{o, learning_rate, scale, false}, {o, learning_rate, scale, true}} {}
+};
+
 /// What the gradient is multiplied by so that its norm does not exceed `clip`, as PyTorch's clip_grad_norm_
 /// has it; 1 where clip is 0.
 constexpr double clip_scale(double norm, double clip) {
@@ -156,7 +172,17 @@ void adamw_update(typename S::real* weight, const typename S::real* gradient, ty
   const Vec root_scale = Vec::broadcast(step.root_scale), epsilon = Vec::broadcast(step.epsilon);
   const Vec keep = Vec::broadcast(step.keep);
   constexpr real floor = real(kMomentFloor);
-  detail::for_elements<S>(worker.share(count, 16), [&](auto at) THIMBLE_INLINE_LAMBDA {
+  Range mine = worker.share(count, 16);
+#if THIMBLE_ARM_FPU
+  if constexpr (detail::kHasArmFpu<Vec>) {
+    static_assert(sizeof(step) == 10 * sizeof(float) && std::bit_cast<std::uint32_t>(floor) << 1 == 0x1b000000);
+    const std::int64_t b = mine.begin;
+    const auto fours = std::int32_t(mine.size()) / 4;
+    if (fours > 0) detail::arm_adamw(weight + b, gradient + b, first_moment + b, second_moment + b, fours, &step);
+    mine.begin += 4 * fours;
+  }
+#endif
+  detail::for_elements<S>(mine, [&](auto at) THIMBLE_INLINE_LAMBDA {
     const Vec g = at.load(gradient) * scale;
     const Vec m = detail::floored(mul_add(beta1, at.load(first_moment), rest1 * g), floor);
     const Vec v = detail::floored(mul_add(beta2, at.load(second_moment), rest2 * (g * g)), floor);
