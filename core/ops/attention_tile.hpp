@@ -2,6 +2,7 @@
 /// Register tiles of causal attention. All of them vectorise over outputs; each output is one chain of
 /// multiply-adds over ascending summands.
 
+#include "core/ops/attention_arm.hpp"
 #include "core/ops/attention_transpose.hpp"
 
 namespace thimble::detail {
@@ -109,11 +110,54 @@ class ScoreTile {
   }
 };
 
+#if THIMBLE_ARM_FPU
+/// The tiles of score_tiles in blocks of up to 16 keys by 8 queries.
+template <class S, ScoreFinish kFinish>
+[[gnu::noinline]] void arm_score_tiles(const ScoreArgs<float>& args, std::int32_t keys, int vecs, bool diagonal) {
+  using Vec = typename S::Vec;
+  constexpr std::int32_t kKeys = 16;
+  float sums[kKeys][8];
+  const auto pitch = std::int32_t(args.pitch), stride = std::int32_t(args.stride);
+  for (int v = 0; v < vecs; v += 2) {
+    const std::int32_t column = v * S::width, seen = diagonal && column + 8 < keys ? column + 8 : keys;
+    for (std::int32_t key = 0; key < seen; key += kKeys) {
+      const std::int32_t rows = seen - key < kKeys ? seen - key : kKeys;
+      ArmProduct<S, ProductKind::nn>::panel({rows, 8, args.depth, args.rows + key * stride, stride,
+                                             args.columns + column, pitch, sums[0], 8});
+      for (int w = v; w < v + 2 && w < vecs; ++w) {
+        const std::int32_t to = w * S::width;
+        const Vec scale = Vec::broadcast(args.scale);
+        Vec of_column = Vec::broadcast(0);
+        if constexpr (kFinish != ScoreFinish::scale) of_column = Vec::load(args.per_column + to);
+        float* at = args.to + key * pitch + to;
+        const std::int32_t live = diagonal && to + S::width - key < rows ? to + S::width - key : rows;
+        for (std::int32_t r = 0; r < live; ++r, at += pitch) {
+          const Vec sum = Vec::load(&sums[r][to - column]);
+          if constexpr (kFinish == ScoreFinish::gradient) {
+            (Vec::load(at) * (sum - of_column)).store(at);
+          } else {
+            const Vec s = sum * scale;
+            s.store(at);
+            if constexpr (kFinish == ScoreFinish::scale_and_top) of_column = maximum(s, of_column);
+          }
+        }
+        if constexpr (kFinish == ScoreFinish::scale_and_top) of_column.store(args.per_column + to);
+      }
+    }
+  }
+}
+#endif
+
 /// Score tiles over `keys` rows and `vecs` vectors of queries. In a diagonal block query n sees keys 0..n:
 /// vectors that see none of a tile's keys are left out.
 template <class S, ScoreFinish kFinish>
 THIMBLE_INLINE void score_tiles(const ScoreArgs<typename S::real>& args, std::int64_t keys, int vecs,
                                 bool diagonal) {
+#if THIMBLE_ARM_FPU
+  if constexpr (kHasArmFpu<typename S::Vec>) {
+    return arm_score_tiles<S, kFinish>(args, std::int32_t(keys), vecs, diagonal);
+  }
+#endif
   using Tiles = AttentionTiles<S>;
   for_row_tiles<Tiles::kScoreRows>(keys, [&]<int kRows>(std::int64_t key, int live) THIMBLE_INLINE_LAMBDA {
     int v = diagonal ? int(key) / S::width : 0;
@@ -227,6 +271,29 @@ class ChainTile {
   }
 };
 
+#if THIMBLE_ARM_FPU
+/// Chain tiles over all pairs of rows and the first 8 columns; returns the number of rows.
+template <Triangle kTriangle>
+std::int64_t arm_chain(const ChainArgs<float>& args, std::int64_t rows) {
+  constexpr auto kBytes = std::int32_t(sizeof(float));
+  const bool across = args.row_step == 1;
+  ArmChain c = {args.a,
+                args.b,
+                args.sums,
+                args.scales,
+                std::int32_t(across ? args.step : args.row_step) * kBytes,
+                std::int32_t(args.ldb) * kBytes,
+                std::int32_t(args.ldsums) * kBytes,
+                std::int32_t(args.steps),
+                std::int32_t(rows) / 2,
+                args.from_zero,
+                std::int32_t(args.scale_step) * kBytes,
+                kTriangle == Triangle::none ? 0 : 2};
+  if (c.pairs > 0) across ? arm_chain_across(&c) : arm_chain_along(&c);
+  return rows / 2 * 2;
+}
+#endif
+
 /// Chain tiles over all rows and columns.
 template <class S, Triangle kTriangle>
 void chain_tiles(ChainArgs<typename S::real> args, std::int64_t rows) {
@@ -240,6 +307,19 @@ void chain_tiles(ChainArgs<typename S::real> args, std::int64_t rows) {
     args.sums += kVecs * S::width;
     args.cols -= kVecs * S::width;
   };
+#if THIMBLE_ARM_FPU
+  if constexpr (kHasArmFpu<typename S::Vec>) {
+    for (; args.cols >= 8; args.cols -= 8, args.b += 8, args.sums += 8) {
+      const std::int64_t done = arm_chain<kTriangle>(args, rows);
+      if (done == rows) continue;
+      ChainArgs<float> half = args;
+      ChainTile<S, 1, 1, false, kTriangle>::run(half, done, 1);
+      half.b += S::width;
+      half.sums += S::width;
+      ChainTile<S, 1, 1, false, kTriangle>::run(half, done, 1);
+    }
+  }
+#endif
   while (args.cols >= Tiles::kChainVecs * S::width) panel.template operator()<Tiles::kChainVecs, false>();
   if constexpr (Tiles::kChainVecs > 2) {
     if (args.cols >= 2 * S::width) panel.template operator()<2, false>();

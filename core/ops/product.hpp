@@ -23,8 +23,8 @@ void run_product(const ProductArgs<typename S::real>& args, const Worker& worker
   if constexpr (!kIsPlain<S>) {
     if (product_is_packed(args.m, args.n, args.k)) return PackedProduct<S, kKind>::run(args, worker);
   }
-#if THIMBLE_ARM_TILES
-  if constexpr (kHasArmTiles<S>) return ArmProduct<S, kKind>::run(args, worker);
+#if THIMBLE_ARM_FPU
+  if constexpr (kHasArmFpu<typename S::Vec>) return ArmProduct<S, kKind>::run(args, worker);
 #endif
   DirectProduct<S, kKind>::run(args, worker);
 }

@@ -7,23 +7,11 @@
 #include <cstddef>
 
 #include "core/ops/product_direct.hpp"
-
-#if defined(__thumb2__) && defined(__FP_FAST_FMAF) && defined(__ARM_PCS_VFP)
-#define THIMBLE_ARM_TILES 1
-#else
-#define THIMBLE_ARM_TILES 0
-#endif
+#include "core/simd/arm.hpp"
 
 namespace thimble::detail {
 
-/// Are products of S computed by these tiles?
-template <class S>
-inline constexpr bool kHasArmTiles = false;
-
-#if THIMBLE_ARM_TILES
-template <>
-inline constexpr bool kHasArmTiles<Simd<float, Plain<Profile::fused>>> = true;
-
+#if THIMBLE_ARM_FPU
 /// A column of tiles: 2 pairs rows by 8 columns. Distances between rows are in bytes.
 struct ArmPanel {
   const float* a;
@@ -177,19 +165,7 @@ struct ArmProduct {
     }
   }
 
- private:
-  /// The product of `rows` rows of the result by `cols` columns of it.
-  static ProductArgs<float> part(ProductArgs<float> args, std::int64_t row, std::int64_t rows, std::int64_t col,
-                                 std::int64_t cols) {
-    args.m = rows;
-    args.n = cols;
-    args.a += kAcross ? row : row * args.lda;
-    args.b += kKind == ProductKind::nt ? col * args.ldb : col;
-    args.c += row * args.ldc + col;
-    if (args.bias != nullptr) args.bias += col;
-    return args;
-  }
-
+  /// 8 columns of the result.
   static void panel(const ProductArgs<float>& args) {
     constexpr auto kBytes = std::int32_t(sizeof(float));
     const auto rows = std::int32_t(args.m), k = std::int32_t(args.k);
@@ -220,6 +196,19 @@ struct ArmProduct {
       }
       p += std::int32_t(kSumBlock);
     } while (p < k);
+  }
+
+ private:
+  /// The product of `rows` rows of the result by `cols` columns of it.
+  static ProductArgs<float> part(ProductArgs<float> args, std::int64_t row, std::int64_t rows, std::int64_t col,
+                                 std::int64_t cols) {
+    args.m = rows;
+    args.n = cols;
+    args.a += kAcross ? row : row * args.lda;
+    args.b += kKind == ProductKind::nt ? col * args.ldb : col;
+    args.c += row * args.ldc + col;
+    if (args.bias != nullptr) args.bias += col;
+    return args;
   }
 };
 #endif
