@@ -15,17 +15,17 @@ inline constexpr int kStripVecs = S::width <= 4 ? 1 : 4;
 
 /// The sums of vecs[0], vecs[1], ... , n each; see sum_columns.
 template <class S, int n, int vec_count, class At, class Term>
-THIMBLE_INLINE void sum_strip(const At (&vecs)[vec_count], std::int64_t rows,
+THIMBLE_INLINE void sum_strip(const At (&vecs)[vec_count], std::ptrdiff_t rows,
                               typename S::real* const (&outs)[n], const bool (&adds)[n], Term term) {
   using Vec = typename S::Vec;
-  std::int64_t r = 0;
+  std::ptrdiff_t r = 0;
   do {
     Vec sums[vec_count][n];
     for (auto& of_vec : sums) {
       for (Vec& sum : of_vec) sum = Vec::broadcast(0);
     }
     const bool first = r == 0;
-    for (const std::int64_t end = r + kSumBlock < rows ? r + kSumBlock : rows; r < end; ++r) {
+    for (const std::ptrdiff_t end = r + kSumBlock < rows ? r + kSumBlock : rows; r < end; ++r) {
       for (int v = 0; v < vec_count; ++v) term(vecs[v], r, sums[v]);
     }
     for (int i = 0; i < n; ++i) {
@@ -39,11 +39,11 @@ THIMBLE_INLINE void sum_strip(const At (&vecs)[vec_count], std::int64_t rows,
 /// `term(at, r, sums)` adds row r's terms at the columns of a native vector to sums[0..n-1], each by one
 /// addition or mul_add; sums[i] then goes to outs[i], unless that is null.
 template <class S, int n, class Term>
-THIMBLE_INLINE void sum_columns(std::int64_t rows, int cols, typename S::real* const (&outs)[n],
+THIMBLE_INLINE void sum_columns(std::ptrdiff_t rows, int cols, typename S::real* const (&outs)[n],
                                 const bool (&adds)[n], const Worker& worker, Term term) {
   constexpr int w = S::width;
   const Range range = worker.share(cols, 16);
-  std::int64_t c = range.begin;
+  std::ptrdiff_t c = range.begin;
   if constexpr (kStripVecs<S> == 4) {
     for (; c + 4 * w <= range.end; c += 4 * w) {
       sum_strip<S, n, 4>({FullVec<S>{c}, {c + w}, {c + 2 * w}, {c + 3 * w}}, rows, outs, adds, term);
@@ -55,9 +55,9 @@ THIMBLE_INLINE void sum_columns(std::int64_t rows, int cols, typename S::real* c
 
 /// The same for the reference kernels: d = sum over rows of term(r), or d + it.
 template <class Term>
-THIMBLE_INLINE void reference_sum(std::int64_t rows, double& d, bool adds, Term term) {
+THIMBLE_INLINE void reference_sum(std::ptrdiff_t rows, double& d, bool adds, Term term) {
   double sum = 0;
-  for (std::int64_t r = 0; r < rows; ++r) sum += term(r);
+  for (std::ptrdiff_t r = 0; r < rows; ++r) sum += term(r);
   put_gradient(d, sum, adds);
 }
 

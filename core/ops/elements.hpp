@@ -10,7 +10,7 @@ template <class S>
 struct FullVec {
   using real = typename S::real;
   using Vec = typename S::Vec;
-  std::int64_t index;
+  std::ptrdiff_t index;
 
   THIMBLE_INLINE Vec load(const real* p) const { return Vec::load(p + index); }
   THIMBLE_INLINE void store(real* p, Vec x) const { x.store(p + index); }
@@ -21,7 +21,7 @@ template <class S>
 struct TailVec {
   using real = typename S::real;
   using Vec = typename S::Vec;
-  std::int64_t index;
+  std::ptrdiff_t index;
   int live;
 
   THIMBLE_INLINE Vec load(const real* p) const { return Vec::load_first(p + index, live); }
@@ -31,7 +31,7 @@ struct TailVec {
 /// Calls `body(at)` for every native vector of elements begin..end and for the tail, if any.
 template <class S, class Body>
 THIMBLE_INLINE void for_elements(Range range, Body body) {
-  std::int64_t i = range.begin;
+  std::ptrdiff_t i = range.begin;
   for (; i + S::width <= range.end; i += S::width) body(FullVec<S>{i});
   if (i < range.end) body(TailVec<S>{i, int(range.end - i)});
 }
@@ -48,7 +48,7 @@ THIMBLE_INLINE void for_tokens(const Call<Real>& call, const Worker& worker, Bod
   const Range rows = worker.share(call.rows);
   // The only division: boards have none for 64 bits.
   std::int32_t t = std::int32_t(rows.begin % call.extent.context);
-  for (std::int64_t row = rows.begin; row < rows.end; ++row) {
+  for (std::ptrdiff_t row = rows.begin; row < rows.end; ++row) {
     body(row, t);
     t = t + 1 < call.extent.context ? t + 1 : 0;
   }

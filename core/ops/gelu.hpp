@@ -76,14 +76,14 @@ struct Gelu {
   }
 
   static void forward_ref(const Call<double>& call, Dims d) {
-    for (std::int64_t i = 0; i < call.rows * d.in; ++i) {
+    for (std::ptrdiff_t i = 0; i < call.rows * d.in; ++i) {
       const double x = call.in(0)[i];
       call.out[i] = 0.5 * x * (1 + sigmoid_part(x, GeluKind(d.option)));
     }
   }
 
   static void backward_ref(const Call<double>& call, Dims d) {
-    for (std::int64_t i = 0; i < call.rows * d.in; ++i) {
+    for (std::ptrdiff_t i = 0; i < call.rows * d.in; ++i) {
       const double x = call.in(0)[i];
       const double f = sigmoid_part(x, GeluKind(d.option));
       double slope;  // of f

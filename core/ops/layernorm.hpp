@@ -26,7 +26,7 @@ struct LayerNorm {
 
   static void forward_ref(const Call<double>& call, Dims d) {
     const int C = d.in;
-    for (std::int64_t r = 0; r < call.rows; ++r) {
+    for (std::ptrdiff_t r = 0; r < call.rows; ++r) {
       const double* x = call.in(0) + r * C;
       double mean = 0, variance = 0;
       for (int c = 0; c < C; ++c) mean += x[c] / C;
@@ -41,10 +41,10 @@ struct LayerNorm {
   static void backward_ref(const Call<double>& call, Dims d) {
     const int C = d.in;
     const double* dy = call.d_out;
-    const auto n = [&](std::int64_t r, int c) {
+    const auto n = [&](std::ptrdiff_t r, int c) {
       return (call.in(0)[r * C + c] - call.saved[2 * r]) * call.saved[2 * r + 1];
     };
-    for (std::int64_t r = 0; call.d_in(0) != nullptr && r < call.rows; ++r) {
+    for (std::ptrdiff_t r = 0; call.d_in(0) != nullptr && r < call.rows; ++r) {
       double mean_g = 0, mean_gn = 0;
       for (int c = 0; c < C; ++c) {
         mean_g += dy[r * C + c] * call.in(1)[c] / C;
@@ -58,9 +58,9 @@ struct LayerNorm {
     }
     for (int c = 0; c < C; ++c) {
       detail::reference_sum(call.rows, call.d_in(1)[c], call.adds_to(1),
-                            [&](std::int64_t r) { return dy[r * C + c] * n(r, c); });
+                            [&](std::ptrdiff_t r) { return dy[r * C + c] * n(r, c); });
       detail::reference_sum(call.rows, call.d_in(2)[c], call.adds_to(2),
-                            [&](std::int64_t r) { return dy[r * C + c]; });
+                            [&](std::ptrdiff_t r) { return dy[r * C + c]; });
     }
   }
 
@@ -68,7 +68,7 @@ struct LayerNorm {
   static void forward(const Call<typename S::real>& call, const Worker& worker) {
     using real = typename S::real;
     const Range rows = worker.share(call.rows);
-    for (std::int64_t r = rows.begin; r < rows.end; ++r) {
+    for (std::ptrdiff_t r = rows.begin; r < rows.end; ++r) {
       const real* const x = call.in(0) + r * d.in;
       const real mean = row_sum<S>(x, d.in) / real(d.in);
       const real variance = sum_of_squares<S>(x, d.in, mean) / real(d.in);
@@ -89,11 +89,11 @@ struct LayerNorm {
   template <class S, Dims d>
   static void backward(const Call<typename S::real>& call, const Worker& worker) {
     const Range rows = worker.share(call.rows);
-    for (std::int64_t r = rows.begin; call.d_in(0) != nullptr && r < rows.end; ++r)
+    for (std::ptrdiff_t r = rows.begin; call.d_in(0) != nullptr && r < rows.end; ++r)
       row_backward<S, d>(call, r);
     detail::sum_columns<S, 2>(
         call.rows, d.in, {call.d_in(1), call.d_in(2)}, {call.adds_to(1), call.adds_to(2)}, worker,
-        [=](auto at, std::int64_t r, typename S::Vec(&sums)[2]) THIMBLE_INLINE_LAMBDA {
+        [=](auto at, std::ptrdiff_t r, typename S::Vec(&sums)[2]) THIMBLE_INLINE_LAMBDA {
           const auto dy = at.load(call.d_out + r * d.in);
           const auto centred = at.load(call.in(0) + r * d.in) - S::Vec::broadcast(call.saved[2 * r]);
           sums[0] = mul_add(dy, centred * S::Vec::broadcast(call.saved[2 * r + 1]), sums[0]);
@@ -115,7 +115,7 @@ struct LayerNorm {
   }
 
   template <class S, Dims d>
-  THIMBLE_INLINE static void row_backward(const Call<typename S::real>& call, std::int64_t r) {
+  THIMBLE_INLINE static void row_backward(const Call<typename S::real>& call, std::ptrdiff_t r) {
     using real = typename S::real;
     using L = Lanes<S>;
     const real* const x = call.in(0) + r * d.in;

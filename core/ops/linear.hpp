@@ -35,11 +35,11 @@ struct Linear {
   }
 
   static void forward_ref(const Call<double>& call, Dims d) {
-    for (std::int64_t r = 0; r < call.rows; ++r) {
+    for (std::ptrdiff_t r = 0; r < call.rows; ++r) {
       for (int j = 0; j < d.out; ++j) {
         double sum = 0;
         for (int i = 0; i < d.in; ++i)
-          sum += call.in(0)[r * d.in + i] * call.in(1)[std::int64_t(i) * d.out + j];
+          sum += call.in(0)[r * d.in + i] * call.in(1)[std::ptrdiff_t(i) * d.out + j];
         call.out[r * d.out + j] = d.option ? sum + call.in(2)[j] : sum;
       }
     }
@@ -47,21 +47,21 @@ struct Linear {
 
   static void backward_ref(const Call<double>& call, Dims d) {
     const double* dy = call.d_out;
-    for (std::int64_t r = 0; call.d_in(0) != nullptr && r < call.rows; ++r) {
+    for (std::ptrdiff_t r = 0; call.d_in(0) != nullptr && r < call.rows; ++r) {
       for (int i = 0; i < d.in; ++i) {
         double sum = 0;
-        for (int j = 0; j < d.out; ++j) sum += dy[r * d.out + j] * call.in(1)[std::int64_t(i) * d.out + j];
+        for (int j = 0; j < d.out; ++j) sum += dy[r * d.out + j] * call.in(1)[std::ptrdiff_t(i) * d.out + j];
         detail::put_gradient(call.d_in(0)[r * d.in + i], sum, call.adds_to(0));
       }
     }
     for (int j = 0; j < d.out; ++j) {
       for (int i = 0; i < d.in; ++i) {
-        detail::reference_sum(call.rows, call.d_in(1)[std::int64_t(i) * d.out + j], call.adds_to(1),
-                              [&](std::int64_t r) { return call.in(0)[r * d.in + i] * dy[r * d.out + j]; });
+        detail::reference_sum(call.rows, call.d_in(1)[std::ptrdiff_t(i) * d.out + j], call.adds_to(1),
+                              [&](std::ptrdiff_t r) { return call.in(0)[r * d.in + i] * dy[r * d.out + j]; });
       }
       if (d.option) {
         detail::reference_sum(call.rows, call.d_in(2)[j], call.adds_to(2),
-                              [&](std::int64_t r) { return dy[r * d.out + j]; });
+                              [&](std::ptrdiff_t r) { return dy[r * d.out + j]; });
       }
     }
   }
@@ -116,7 +116,7 @@ struct Linear {
     if constexpr (d.option) {
       detail::sum_columns<S, 1>(
           call.rows, d.out, {call.d_in(2)}, {call.adds_to(2)}, worker,
-          [=](auto at, std::int64_t r, typename S::Vec(&sums)[1])
+          [=](auto at, std::ptrdiff_t r, typename S::Vec(&sums)[1])
               THIMBLE_INLINE_LAMBDA { sums[0] = sums[0] + at.load(call.d_out + r * d.out); });
     }
   }

@@ -122,15 +122,15 @@ constexpr double clip_scale(double norm, double clip) {
 }
 
 /// Number of blocks of a tensor, whose sums of squares lie one after the other.
-THIMBLE_INLINE constexpr std::int64_t norm_blocks(std::int64_t count) {
+THIMBLE_INLINE constexpr std::ptrdiff_t norm_blocks(std::ptrdiff_t count) {
   return (count + kNormBlock - 1) / kNormBlock;
 }
 
 /// Norm from the sums of all blocks of all tensors. Not finite where a gradient is not, or its square
 /// overflows.
-inline double gradient_norm(const double* block_sums, std::int64_t count) {
+inline double gradient_norm(const double* block_sums, std::ptrdiff_t count) {
   double sum = 0;
-  for (std::int64_t i = 0; i < count; ++i) sum += block_sums[i];
+  for (std::ptrdiff_t i = 0; i < count; ++i) sum += block_sums[i];
   return square_root(sum);
 }
 
@@ -149,11 +149,11 @@ THIMBLE_INLINE Vec floored(Vec x, typename Vec::Real floor) {
 
 /// Sums of squares of this worker's blocks of a gradient.
 template <class S>
-void sum_squares(const typename S::real* gradient, std::int64_t count, double* block_sums,
+void sum_squares(const typename S::real* gradient, std::ptrdiff_t count, double* block_sums,
                  const Worker& worker) {
   const Range mine = worker.share(norm_blocks(count));
-  for (std::int64_t b = mine.begin; b < mine.end; ++b) {
-    const std::int64_t left = count - b * kNormBlock;
+  for (std::ptrdiff_t b = mine.begin; b < mine.end; ++b) {
+    const std::ptrdiff_t left = count - b * kNormBlock;
     const auto* const block = gradient + b * kNormBlock;
     block_sums[b] = double(row_dot<S>(block, block, left < kNormBlock ? left : kNormBlock));
   }
@@ -162,7 +162,7 @@ void sum_squares(const typename S::real* gradient, std::int64_t count, double* b
 /// One AdamW step on this worker's part of a tensor of `count` elements.
 template <class S>
 void adamw_update(typename S::real* weight, const typename S::real* gradient, typename S::real* first_moment,
-                  typename S::real* second_moment, std::int64_t count,
+                  typename S::real* second_moment, std::ptrdiff_t count,
                   const AdamWStep<typename S::real>& step, const Worker& worker) {
   using Vec = typename S::Vec;
   using real = typename S::real;
@@ -176,7 +176,7 @@ void adamw_update(typename S::real* weight, const typename S::real* gradient, ty
 #if THIMBLE_ARM_FPU
   if constexpr (detail::kHasArmFpu<Vec>) {
     static_assert(sizeof(step) == 10 * sizeof(float) && std::bit_cast<std::uint32_t>(floor) << 1 == 0x1b000000);
-    const std::int64_t b = mine.begin;
+    const std::ptrdiff_t b = mine.begin;
     const auto fours = std::int32_t(mine.size()) / 4;
     if (fours > 0) detail::arm_adamw(weight + b, gradient + b, first_moment + b, second_moment + b, fours, &step);
     mine.begin += 4 * fours;
@@ -197,7 +197,7 @@ void adamw_update(typename S::real* weight, const typename S::real* gradient, ty
 /// One SGD step on this worker's part of a tensor; `momentum` is null where the momentum is 0.
 template <class S>
 void sgd_update(typename S::real* weight, const typename S::real* gradient, typename S::real* momentum,
-                std::int64_t count, const SgdStep<typename S::real>& step, const Worker& worker) {
+                std::ptrdiff_t count, const SgdStep<typename S::real>& step, const Worker& worker) {
   using Vec = typename S::Vec;
   using real = typename S::real;
   const Vec scale = Vec::broadcast(step.gradient_scale), rate = Vec::broadcast(-step.rate);
