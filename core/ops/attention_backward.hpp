@@ -123,6 +123,16 @@ class AttentionBackward {
   void probabilities(Rows<const real> k, std::ptrdiff_t keys, bool diagonal) {
     score_tiles<S, ScoreFinish::scale>(
         {k.at, k.stride, queries_, pitch_, shape_.D, tile_, shape_.scale, nullptr}, keys, vecs_, diagonal);
+#if THIMBLE_ARM_FPU
+    if constexpr (kHasArmFpu<Vec>) {
+      for (int v = 0; v < vecs_; ++v) {
+        const std::ptrdiff_t column = v * S::width, seen = diagonal ? column + S::width : keys;
+        exp_rows(tile_ + column, pitch_, seen < keys ? seen : keys, Vec::load(maxima_ + column),
+                 Vec::load(inverse_sums_ + column));
+      }
+      return;
+    }
+#endif
     for (std::ptrdiff_t j = 0; j < keys; ++j) {
       for (int v = diagonal ? int(j) / S::width : 0; v < vecs_; ++v) {
         const int column = v * S::width;

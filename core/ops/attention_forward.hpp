@@ -101,6 +101,18 @@ class AttentionForward {
     unrolled<16>([&](auto i) THIMBLE_INLINE_LAMBDA { sums[i] = Vec::broadcast(0); });
     const Vec top = Vec::load(maxima_ + v * S::width);
     real* at = strip_ + v * S::width;
+#if THIMBLE_ARM_FPU
+    if constexpr (kHasArmFpu<Vec>) {
+      const int query = v * S::width, end = query + S::width < x_.count ? query + S::width : x_.count;
+      const std::ptrdiff_t keys = x_.first + end;
+      exp_rows(at, pitch_, keys, top, Vec::broadcast(1));
+      for (int j = 1; query + j < end; ++j) {  // what is not seen adds nothing
+        for (int n = 0; n < j; ++n) at[(x_.first + query + j) * pitch_ + n] = 0;
+      }
+      for (std::ptrdiff_t j = 0; j < keys; ++j, at += pitch_) sums[j & 15] = sums[j & 15] + Vec::load(at);
+      return put_inverse_sums(sums, v);
+    }
+#endif
     for (std::ptrdiff_t j = 0; j < x_.first; ++j, at += pitch_) {
       const Vec p = exp(Vec::load(at) - top);
       p.store(at);
@@ -111,6 +123,10 @@ class AttentionForward {
       p.store(to);
       sums[j & 15] = sums[j & 15] + seen(p, 0);
     });
+    put_inverse_sums(sums, v);
+  }
+
+  THIMBLE_INLINE void put_inverse_sums(Vec (&sums)[16], int v) {
     for (int half = 8; half > 0; half /= 2) {
       for (int i = 0; i < half; ++i) sums[i] = sums[i] + sums[i + half];
     }

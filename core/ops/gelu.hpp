@@ -12,6 +12,7 @@
 /// Dims: in = columns, option = the form.
 
 #include "core/ops/elements.hpp"
+#include "core/ops/gelu_arm.hpp"
 #include "core/simd/functions.hpp"
 
 namespace thimble {
@@ -52,8 +53,8 @@ struct GeluOf {
   }
 
  private:
-  static constexpr double kA = 0.79788456080286535588;
-  static constexpr double kB = 0.044715 * kA;
+  static constexpr double kA = kGeluA;
+  static constexpr double kB = kGeluB;
   static constexpr double kInverseRootTwoPi = 0.39894228040143267794;
   static constexpr double kInverseRootTwo = 0.70710678118654752440;
 
@@ -99,21 +100,54 @@ struct Gelu {
 
   template <class S, Dims d>
   static void forward(const Call<typename S::real>& call, const Worker& worker) {
-    detail::for_elements<S>(detail::element_share(call, d.in, worker), [=](auto at) THIMBLE_INLINE_LAMBDA {
-      at.store(call.out, detail::GeluOf<typename S::Vec>::value(at.load(call.in(0)), GeluKind(d.option)));
-    });
+    Range mine = detail::element_share(call, d.in, worker);
+#if THIMBLE_ARM_FPU
+    if constexpr (kArm<S, d>) {
+      detail::in_fours(mine, [&](std::ptrdiff_t i, std::int32_t count) {
+        return detail::arm_gelu(call.out + i, call.in(0) + i, count, detail::kArmGeluTable);
+      }, [&](Range r) { forward_range<S, d>(call, r); });
+    }
+#endif
+    forward_range<S, d>(call, mine);
   }
 
   template <class S, Dims d>
   static void backward(const Call<typename S::real>& call, const Worker& worker) {
     if (call.d_in(0) == nullptr) return;
-    detail::for_elements<S>(detail::element_share(call, d.in, worker), [=](auto at) THIMBLE_INLINE_LAMBDA {
+    Range mine = detail::element_share(call, d.in, worker);
+#if THIMBLE_ARM_FPU
+    if constexpr (kArm<S, d>) {
+      if (!call.adds_to(0)) {
+        detail::in_fours(mine, [&](std::ptrdiff_t i, std::int32_t count) {
+          return detail::arm_gelu_backward(call.d_in(0) + i, call.d_out + i, call.in(0) + i, count, detail::kArmGeluTable);
+        }, [&](Range r) { backward_range<S, d>(call, r); });
+      }
+    }
+#endif
+    backward_range<S, d>(call, mine);
+  }
+
+ private:
+#if THIMBLE_ARM_FPU
+  template <class S, Dims d>
+  static constexpr bool kArm = detail::kHasArmFpu<typename S::Vec> && GeluKind(d.option) == GeluKind::tanh;
+#endif
+
+  template <class S, Dims d>
+  static void forward_range(const Call<typename S::real>& call, Range range) {
+    detail::for_elements<S>(range, [=](auto at) THIMBLE_INLINE_LAMBDA {
+      at.store(call.out, detail::GeluOf<typename S::Vec>::value(at.load(call.in(0)), GeluKind(d.option)));
+    });
+  }
+
+  template <class S, Dims d>
+  static void backward_range(const Call<typename S::real>& call, Range range) {
+    detail::for_elements<S>(range, [=](auto at) THIMBLE_INLINE_LAMBDA {
       const auto slope = detail::GeluOf<typename S::Vec>::derivative(at.load(call.in(0)), GeluKind(d.option));
       detail::put_gradient<S>(at, call.d_in(0), at.load(call.d_out) * slope, call.adds_to(0));
     });
   }
 
- private:
   static constexpr double kRootTwoOverPi = 0.79788456080286535588;
 
   static double sigmoid_part(double x, GeluKind kind) {

@@ -32,8 +32,7 @@ struct SoftmaxLoss {
     }
     const real wanted = logits[target];
     const real top = largest(logits, n);
-    const real sum =
-        sum_of_exp(logits, n, top, [&](auto at, auto e) THIMBLE_INLINE_LAMBDA { at.store(d_logits, e); });
+    const real sum = stored_exp(logits, n, top, d_logits);
     const auto scale = Lanes<S>::broadcast(1 / sum);
     for_lanes<S>(n, [&](auto at) THIMBLE_INLINE_LAMBDA { at.store(d_logits, at.load(d_logits) * scale); });
     d_logits[target] -= 1;
@@ -85,7 +84,23 @@ struct SoftmaxLoss {
     return sum.sum();
   }
 
-  static real logarithm(real x) { return log(Lanes<S>::broadcast(x)).max(); }
+  /// The same; the exponentials go to `to`, which may be x.
+  static real stored_exp(const real* x, std::ptrdiff_t n, real top, real* to) {
+#if THIMBLE_ARM_FPU
+    if constexpr (kHasArmFpu<typename S::Vec>) {
+      using Vec = typename S::Vec;
+      for (std::ptrdiff_t i = 0; to != x && i < n; ++i) to[i] = x[i];
+      const std::ptrdiff_t fours = n / 4, rest = n % 4;
+      const Vec shift = Vec::broadcast(top);
+      exp_rows(to, 4, fours, shift, Vec::broadcast(1));
+      if (rest > 0) exp(Vec::load_first(to + 4 * fours, int(rest)) - shift).store_first(to + 4 * fours, int(rest));
+      return row_sum<S>(to, n);
+    }
+#endif
+    return sum_of_exp(x, n, top, [&](auto at, auto e) THIMBLE_INLINE_LAMBDA { at.store(to, e); });
+  }
+
+  static real logarithm(real x) { return log(S::Vec::broadcast(x)).max_across(); }
 };
 
 /// The same in plain double, for the reference kernels. `logit(j)` gives a logit, as often as asked.

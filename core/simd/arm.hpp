@@ -3,6 +3,8 @@
 /// operations of core/simd/functions.hpp in their order. The gain over GCC's code: a multiply-add overwrites its summand,
 /// so Horner's rule wants a fresh copy of each coefficient for every number, and one vldm brings four.
 
+#include <cstddef>
+
 #include "core/simd/coefficients.hpp"
 #include "core/simd/plain.hpp"
 
@@ -38,52 +40,83 @@ struct ArmExpTable {
 };
 inline constexpr ArmExpTable kArmExpTable;
 
-struct ArmExp {
-  using Vec = thimble::Vec<float, Plain<Profile::fused>>;
+// e^x of s0 to s3, |x| < kExpNormal, in place; s16 to s19 hold the table's factors, s24 its magic, and %[t] is at its
+// summands. Changes s4 to s15 and the registers %[a] to %[d].
+#define THIMBLE_ARM_EXP_STEP(to, x0, x1, x2, x3, y0, y1, y2, y3, z0, z1, z2, z3)                       \
+  "vldmia %[t]!, {" to "}\n"                                                                           \
+  "vfma.f32 " z0 ", " y0 ", " x0 "\n vfma.f32 " z1 ", " y1 ", " x1 "\n"                                \
+  "vfma.f32 " z2 ", " y2 ", " x2 "\n vfma.f32 " z3 ", " y3 ", " x3 "\n"
+#define THIMBLE_ARM_EXP_ODD                                                                             \
+  THIMBLE_ARM_EXP_STEP("s12-s15", "s0", "s1", "s2", "s3", "s8", "s9", "s10", "s11", "s12", "s13", "s14", "s15")
+#define THIMBLE_ARM_EXP_EVEN                                                                            \
+  THIMBLE_ARM_EXP_STEP("s8-s11", "s0", "s1", "s2", "s3", "s12", "s13", "s14", "s15", "s8", "s9", "s10", "s11")
+#define THIMBLE_ARM_EXP                                                                                 \
+  /* t = x / ln 2 + magic: its lowest bits are the integer n = t - magic */                             \
+  THIMBLE_ARM_EXP_STEP("s4-s7", "s16", "s16", "s16", "s16", "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7") \
+  "vsub.f32 s12, s4, s24\n vsub.f32 s13, s5, s24\n vsub.f32 s14, s6, s24\n vsub.f32 s15, s7, s24\n"    \
+  /* r = x - n ln 2, in two parts */                                                                    \
+  "vfms.f32 s0, s12, s17\n vfms.f32 s1, s13, s17\n vfms.f32 s2, s14, s17\n vfms.f32 s3, s15, s17\n"    \
+  "vfms.f32 s0, s12, s18\n vfms.f32 s1, s13, s18\n vfms.f32 s2, s14, s18\n vfms.f32 s3, s15, s18\n"    \
+  /* m = 1 + r (1 + r (c0 + r (c1 ...))) */                                                             \
+  THIMBLE_ARM_EXP_STEP("s8-s11", "s0", "s1", "s2", "s3", "s19", "s19", "s19", "s19", "s8", "s9", "s10", "s11") \
+  THIMBLE_ARM_EXP_ODD THIMBLE_ARM_EXP_EVEN THIMBLE_ARM_EXP_ODD THIMBLE_ARM_EXP_EVEN THIMBLE_ARM_EXP_ODD \
+  /* m 2^n: n is added to the exponent */                                                               \
+  "vmov %[a], %[b], s4, s5\n vmov %[c], %[d], s12, s13\n"                                              \
+  "add %[a], %[c], %[a], lsl #23\n add %[b], %[d], %[b], lsl #23\n vmov s0, s1, %[a], %[b]\n"          \
+  "vmov %[a], %[b], s6, s7\n vmov %[c], %[d], s14, s15\n"                                              \
+  "add %[a], %[c], %[a], lsl #23\n add %[b], %[d], %[b], lsl #23\n vmov s2, s3, %[a], %[b]\n"
+// Branches to 9 unless s0 to s3 are all within the root of s25; changes s4.
+#define THIMBLE_ARM_ARE_WITHIN                                                                          \
+  "vmul.f32 s4, s0, s0\n vfma.f32 s4, s1, s1\n vfma.f32 s4, s2, s2\n vfma.f32 s4, s3, s3\n"            \
+  "vcmp.f32 s4, s25\n vmrs APSR_nzcv, fpscr\n bpl 9f\n"
+#define THIMBLE_ARM_ALL                                                                                 \
+  "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12", "s13", "s14", "s15", "s16", \
+      "s17", "s18", "s19", "s20", "s21", "s22", "s23", "s24", "s25", "s26", "s27", "s28", "s29", "s30", "s31"
 
-  /// For |x| < kExpNormal.
-  THIMBLE_INLINE static Vec run(Vec x) {
-    register float x0 asm("s0") = x.lane[0];
-    register float x1 asm("s1") = x.lane[1];
-    register float x2 asm("s2") = x.lane[2];
-    register float x3 asm("s3") = x.lane[3];
-    const ArmExpTable* table = &kArmExpTable;
-    std::uint32_t a, b, c, d;
-    asm("vldmia %[table]!, {s16-s19}\n"
-        // t = x / ln 2 + magic: its lowest bits are the integer n
-        "vldmia %[table]!, {s4-s7}\n"
-        "vfma.f32 s4, s0, s16\n vfma.f32 s5, s1, s16\n vfma.f32 s6, s2, s16\n vfma.f32 s7, s3, s16\n"
-        // n = t - magic
-        "vldr s16, [%[table], #-4]\n"
-        "vsub.f32 s12, s4, s16\n vsub.f32 s13, s5, s16\n vsub.f32 s14, s6, s16\n vsub.f32 s15, s7, s16\n"
-        // r = x - n ln 2, in two parts
-        "vfms.f32 s0, s12, s17\n vfms.f32 s1, s13, s17\n vfms.f32 s2, s14, s17\n vfms.f32 s3, s15, s17\n"
-        "vfms.f32 s0, s12, s18\n vfms.f32 s1, s13, s18\n vfms.f32 s2, s14, s18\n vfms.f32 s3, s15, s18\n"
-        // m = 1 + r (1 + r (c0 + r (c1 ...)))
-        "vldmia %[table]!, {s8-s11}\n"
-        "vfma.f32 s8, s19, s0\n vfma.f32 s9, s19, s1\n vfma.f32 s10, s19, s2\n vfma.f32 s11, s19, s3\n"
-        "vldmia %[table]!, {s12-s15}\n"
-        "vfma.f32 s12, s8, s0\n vfma.f32 s13, s9, s1\n vfma.f32 s14, s10, s2\n vfma.f32 s15, s11, s3\n"
-        "vldmia %[table]!, {s8-s11}\n"
-        "vfma.f32 s8, s12, s0\n vfma.f32 s9, s13, s1\n vfma.f32 s10, s14, s2\n vfma.f32 s11, s15, s3\n"
-        "vldmia %[table]!, {s12-s15}\n"
-        "vfma.f32 s12, s8, s0\n vfma.f32 s13, s9, s1\n vfma.f32 s14, s10, s2\n vfma.f32 s15, s11, s3\n"
-        "vldmia %[table]!, {s8-s11}\n"
-        "vfma.f32 s8, s12, s0\n vfma.f32 s9, s13, s1\n vfma.f32 s10, s14, s2\n vfma.f32 s11, s15, s3\n"
-        "vldmia %[table]!, {s12-s15}\n"
-        "vfma.f32 s12, s8, s0\n vfma.f32 s13, s9, s1\n vfma.f32 s14, s10, s2\n vfma.f32 s15, s11, s3\n"
-        // m 2^n: n is added to the exponent
-        "vmov %[a], %[b], s4, s5\n vmov %[c], %[d], s12, s13\n"
-        "add %[a], %[c], %[a], lsl #23\n add %[b], %[d], %[b], lsl #23\n vmov s0, s1, %[a], %[b]\n"
-        "vmov %[a], %[b], s6, s7\n vmov %[c], %[d], s14, s15\n"
-        "add %[a], %[c], %[a], lsl #23\n add %[b], %[d], %[b], lsl #23\n vmov s2, s3, %[a], %[b]\n"
-        : "+t"(x0), "+t"(x1), "+t"(x2), "+t"(x3), [table] "+r"(table), [a] "=&r"(a), [b] "=&r"(b), [c] "=&r"(c),
-          [d] "=&r"(d)
-        : "m"(kArmExpTable)
-        : "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12", "s13", "s14", "s15", "s16", "s17", "s18", "s19");
-    return {{x0, x1, x2, x3}};
-  }
+using ArmVec = Vec<float, Plain<Profile::fused>>;
+
+/// e^x for |x| < kExpNormal.
+THIMBLE_INLINE ArmVec arm_exp(ArmVec x) {
+  register float x0 asm("s0") = x.lane[0];
+  register float x1 asm("s1") = x.lane[1];
+  register float x2 asm("s2") = x.lane[2];
+  register float x3 asm("s3") = x.lane[3];
+  const ArmExpTable* t = &kArmExpTable;
+  std::uint32_t a, b, c, d;
+  asm("vldmia %[t]!, {s16-s19}\n vldr s24, [%[t]]\n" THIMBLE_ARM_EXP
+      : "+t"(x0), "+t"(x1), "+t"(x2), "+t"(x3), [t] "+r"(t), [a] "=&r"(a), [b] "=&r"(b), [c] "=&r"(c), [d] "=&r"(d)
+      : "m"(kArmExpTable)
+      : "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12", "s13", "s14", "s15", "s16", "s17", "s18", "s19", "s24");
+  return {{x0, x1, x2, x3}};
+}
+
+/// What e^x takes of the numbers at x.
+struct ArmExpShift {
+  float shift[4];
+  float factor[4];
+  float bound_square;
 };
+
+/// x = e^(x - shift) factor, for `count` > 0 times four numbers, `step` numbers apart. Stops before four of which one is
+/// not within kExpNormal of its shift; returns how many fours are left.
+[[gnu::noinline]] inline std::int32_t arm_exp_rows(float* x, std::ptrdiff_t step, std::int32_t count,
+                                                   const ArmExpShift& shift) {
+  std::uint32_t a, b, c, d;
+  const ArmExpTable* t;
+  asm volatile(
+      "vldmia %[shift], {s20-s23}\n add %[t], %[shift], #16\n vldmia %[t], {s26-s29}\n vldr s25, [%[shift], #32]\n"
+      "mov %[t], %[table]\n vldmia %[t]!, {s16-s19}\n vldr s24, [%[t]]\n"
+      "0: vldmia %[x], {s0-s3}\n add %[t], %[table], #16\n"
+      "vsub.f32 s0, s0, s20\n vsub.f32 s1, s1, s21\n vsub.f32 s2, s2, s22\n vsub.f32 s3, s3, s23\n"
+      THIMBLE_ARM_ARE_WITHIN THIMBLE_ARM_EXP
+      "vmul.f32 s0, s0, s26\n vmul.f32 s1, s1, s27\n vmul.f32 s2, s2, s28\n vmul.f32 s3, s3, s29\n"
+      "vstmia %[x], {s0-s3}\n add %[x], %[step]\n subs %[count], #1\n bne 0b\n"
+      "9:\n"
+      : [x] "+r"(x), [count] "+r"(count), [t] "=&r"(t), [a] "=&r"(a), [b] "=&r"(b), [c] "=&r"(c), [d] "=&r"(d)
+      : [step] "r"(step * std::ptrdiff_t(sizeof(float))), [shift] "r"(&shift), [table] "r"(&kArmExpTable)
+      : THIMBLE_ARM_ALL, "cc", "memory");
+  return count;
+}
 #endif
 
 }  // namespace thimble::detail

@@ -100,7 +100,7 @@ template <Branching Vec>
 THIMBLE_INLINE Vec branching_exp(Vec x) {
   if (!Vec::are_within(x, kExpNormal<typename Vec::Real>)) [[unlikely]] return called_exp(x);
 #if THIMBLE_ARM_FPU
-  if constexpr (kHasArmFpu<Vec>) return ArmExp::run(x);
+  if constexpr (kHasArmFpu<Vec>) return arm_exp(x);
 #endif
   const auto [m, n, t] = exp_parts(x);
   return Vec::scaled(m, t);
@@ -117,6 +117,28 @@ THIMBLE_INLINE Vec<real, Arch> exp(Vec<real, Arch> x) {
     return detail::exp_anywhere(x);
   }
 }
+
+#if THIMBLE_ARM_FPU
+namespace detail {
+
+/// x = e^(x - shift) factor, for `count` times four numbers, `step` numbers apart.
+inline void exp_rows(float* x, std::ptrdiff_t step, std::ptrdiff_t count, ArmVec shift, ArmVec factor) {
+  ArmExpShift s;
+  shift.store(s.shift);
+  factor.store(s.factor);
+  s.bound_square = kExpNormal<float> * kExpNormal<float>;
+  while (count > 0) {
+    const std::ptrdiff_t left = arm_exp_rows(x, step, std::int32_t(count), s);
+    if (left == 0) return;
+    x += (count - left) * step;
+    (called_exp(ArmVec::load(x) - shift) * factor).store(x);
+    x += step;
+    count = left - 1;
+  }
+}
+
+}  // namespace detail
+#endif
 
 /// The natural logarithm: minus infinity of zeros, NaN of negative numbers.
 /// With x = 2^e (1 + f) and s = f / (2 + f): log(1 + f) = 2 atanh(s) = f - f^2 / 2 + s (f^2 / 2 + R(s^2)).
