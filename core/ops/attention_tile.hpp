@@ -15,7 +15,10 @@ struct AttentionTiles {
   static constexpr int kScoreRows = kIs512 ? 8 : kIsPlain ? 4 : 6;
   static constexpr int kScoreVecs = kIsPlain ? 1 : 2;
   static constexpr int kChainVecs = kIs512 ? 4 : kIsPlain ? 1 : 2;
-  static constexpr int chain_rows(int vecs) { return kIsPlain ? 4 : kIs512 && vecs < 4 ? 8 : 6; }
+  static constexpr int chain_rows(int vecs) {
+    if (kHasArmFpu<typename S::Vec>) return 1;  // what arm_chain leaves
+    return kIsPlain ? 4 : kIs512 && vecs < 4 ? 8 : 6;
+  }
 };
 
 /// Calls body.operator()<n>(row, live) for tiles that together cover 0..rows: kMost rows as long as there are
@@ -28,8 +31,10 @@ THIMBLE_INLINE void for_row_tiles(std::ptrdiff_t rows, const Body& body) {
   if constexpr (kMost > 4) {
     if (live > 4) return body.template operator()<kMost>(r, live);
   }
-  if (live > 2) return body.template operator()<4>(r, live);
-  if (live == 2) return body.template operator()<2>(r, live);
+  if constexpr (kMost > 1) {
+    if (live > 2) return body.template operator()<4>(r, live);
+    if (live == 2) return body.template operator()<2>(r, live);
+  }
   if (live == 1) return body.template operator()<1>(r, live);
 }
 
@@ -123,7 +128,7 @@ template <class S, ScoreFinish kFinish>
     for (std::int32_t key = 0; key < seen; key += kKeys) {
       const std::int32_t rows = seen - key < kKeys ? seen - key : kKeys;
       ArmProduct<S, ProductKind::nn>::panel({rows, 8, args.depth, args.rows + key * stride, stride,
-                                             args.columns + column, pitch, sums[0], 8});
+                                             args.columns + column, pitch, sums[0], 8}, rows, 0);
       for (int w = v; w < v + 2 && w < vecs; ++w) {
         const std::int32_t to = w * S::width;
         const Vec scale = Vec::broadcast(args.scale);

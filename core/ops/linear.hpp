@@ -68,52 +68,63 @@ struct Linear {
 
   template <class S, Dims d>
   static void forward(const Call<typename S::real>& call, const Worker& worker) {
-    product<S, ProductKind::nn, 0, d.out, d.in>({.m = call.rows,
-                                                 .n = d.out,
-                                                 .k = d.in,
-                                                 .a = call.in(0),
-                                                 .lda = d.in,
-                                                 .b = call.in(1),
-                                                 .ldb = d.out,
-                                                 .c = call.out,
-                                                 .ldc = d.out,
-                                                 .bias = d.option ? call.in(2) : nullptr,
-                                                 .scratch = call.scratch},
+    run_forward<S>(call, d, worker);
+  }
+  template <class S, Dims d>
+  static void backward(const Call<typename S::real>& call, const Worker& worker) {
+    run_backward<S>(call, d, worker);
+  }
+
+ private:
+  // The same code for all shapes.
+  template <class S>
+  [[gnu::noinline]] static void run_forward(const Call<typename S::real>& call, const Dims& d, const Worker& worker) {
+    product<S, ProductKind::nn>({.m = call.rows,
+                                 .n = d.out,
+                                 .k = d.in,
+                                 .a = call.in(0),
+                                 .lda = d.in,
+                                 .b = call.in(1),
+                                 .ldb = d.out,
+                                 .c = call.out,
+                                 .ldc = d.out,
+                                 .bias = d.option ? call.in(2) : nullptr,
+                                 .scratch = call.scratch},
                                                 worker);
   }
 
-  template <class S, Dims d>
-  static void backward(const Call<typename S::real>& call, const Worker& worker) {
+  template <class S>
+  [[gnu::noinline]] static void run_backward(const Call<typename S::real>& call, const Dims& d, const Worker& worker) {
     if (call.d_in(0) != nullptr) {
-      product<S, ProductKind::nt, 0, d.in, d.out>({.m = call.rows,
-                                                   .n = d.in,
-                                                   .k = d.out,
-                                                   .a = call.d_out,
-                                                   .lda = d.out,
-                                                   .b = call.in(1),
-                                                   .ldb = d.out,
-                                                   .c = call.d_in(0),
-                                                   .ldc = d.in,
-                                                   .update = update(call, 0),
-                                                   .scratch = call.scratch},
-                                                  worker);
+      product<S, ProductKind::nt>({.m = call.rows,
+                                   .n = d.in,
+                                   .k = d.out,
+                                   .a = call.d_out,
+                                   .lda = d.out,
+                                   .b = call.in(1),
+                                   .ldb = d.out,
+                                   .c = call.d_in(0),
+                                   .ldc = d.in,
+                                   .update = update(call, 0),
+                                   .scratch = call.scratch},
+                                  worker);
     }
     if (call.scratch != nullptr) worker.barrier();  // the products share their scratch
     if (call.d_in(1) != nullptr) {
-      product<S, ProductKind::tn, d.in, d.out, 0>({.m = d.in,
-                                                   .n = d.out,
-                                                   .k = call.rows,
-                                                   .a = call.in(0),
-                                                   .lda = d.in,
-                                                   .b = call.d_out,
-                                                   .ldb = d.out,
-                                                   .c = call.d_in(1),
-                                                   .ldc = d.out,
-                                                   .update = update(call, 1),
-                                                   .scratch = call.scratch},
-                                                  worker);
+      product<S, ProductKind::tn>({.m = d.in,
+                                   .n = d.out,
+                                   .k = call.rows,
+                                   .a = call.in(0),
+                                   .lda = d.in,
+                                   .b = call.d_out,
+                                   .ldb = d.out,
+                                   .c = call.d_in(1),
+                                   .ldc = d.out,
+                                   .update = update(call, 1),
+                                   .scratch = call.scratch},
+                                  worker);
     }
-    if constexpr (d.option) {
+    if (d.option != 0) {
       detail::sum_columns<S, 1>(
           call.rows, d.out, {call.d_in(2)}, {call.adds_to(2)}, worker,
           [=](auto at, std::ptrdiff_t r, typename S::Vec(&sums)[1])
@@ -121,7 +132,6 @@ struct Linear {
     }
   }
 
- private:
   template <class Real>
   THIMBLE_INLINE static Update update(const Call<Real>& call, int k) {
     return call.adds_to(k) ? Update::accumulate : Update::overwrite;

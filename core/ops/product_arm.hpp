@@ -156,59 +156,60 @@ struct ArmProduct {
 
   /// Workers share panels of columns; the rest is DirectProduct's.
   static void run(const ProductArgs<float>& args, const Worker& worker) {
-    const std::int64_t rows = args.m - (kAcross ? args.m % kRows : 0), cols = args.n - args.n % kCols;
+    const std::ptrdiff_t m = args.m, n = args.n;
+    const std::ptrdiff_t rows = m - (kAcross ? m % kRows : 0), cols = n - n % kCols;
     const Range panels = worker.share(cols / kCols);
-    for (std::int64_t i = panels.begin; i < panels.end; ++i) panel(part(args, 0, rows, i * kCols, kCols));
-    if (cols < args.n) DirectProduct<S, kKind>::run(part(args, 0, args.m, cols, args.n - cols), worker);
-    if (rows < args.m && cols > 0) {
-      DirectProduct<S, kKind>::run(part(args, rows, args.m - rows, 0, cols), worker);
-    }
+    for (std::ptrdiff_t i = panels.begin; i < panels.end; ++i) panel(args, rows, i * kCols);
+    if (cols < n) rest(args, 0, m, cols, n - cols, worker);
+    if (rows < m && cols > 0) rest(args, rows, m - rows, 0, cols, worker);
   }
 
-  /// 8 columns of the result.
-  static void panel(const ProductArgs<float>& args) {
+  /// The first `rows` rows of 8 columns of the result, from `col` on.
+  static void panel(const ProductArgs<float>& args, std::ptrdiff_t rows, std::ptrdiff_t col) {
     constexpr auto kBytes = std::int32_t(sizeof(float));
-    const auto rows = std::int32_t(args.m), k = std::int32_t(args.k);
-    const auto lda = std::int32_t(args.lda), ldb = std::int32_t(args.ldb);
+    const auto k = std::int32_t(args.k);
+    const auto lda = std::int32_t(args.lda), ldb = std::int32_t(args.ldb), ldc = std::int32_t(args.ldc);
+    ArmPanel x;
+    x.lda = lda * kBytes;
+    x.ldb = ldb * kBytes;
+    x.ldc = ldc * kBytes;
     std::int32_t p = 0;
     do {
       const bool last = p + std::int32_t(kSumBlock) >= k;
-      ArmPanel x = {args.a + (kAcross ? p * lda : p),
-                    args.b + (kKind == ProductKind::nt ? p : p * ldb),
-                    args.c,
-                    last ? args.bias : nullptr,
-                    lda * kBytes,
-                    ldb * kBytes,
-                    std::int32_t(args.ldc) * kBytes,
-                    last ? k - p : std::int32_t(kSumBlock),
-                    rows / kRows,
-                    p > 0 || args.update == Update::accumulate};
-      ArmPanel single = x;
+      x.k = last ? k - p : std::int32_t(kSumBlock);
+      x.a = args.a + (kAcross ? p * lda : p);
+      x.b = args.b + (kKind == ProductKind::nt ? col * ldb + p : p * ldb + col);
+      x.c = args.c + col;
+      x.bias = last && args.bias != nullptr ? args.bias + col : nullptr;
+      x.add = p > 0 || args.update == Update::accumulate;
+      x.pairs = std::int32_t(rows) / kRows;
+      if (rows % kRows != 0) single_row(x, std::int32_t(rows) - 1, ldc);
       if (x.pairs > 0) ArmTiles<kKind>::run(&x);
-      if (rows % kRows != 0) {  // the row is its own neighbour, whose sums go nowhere
-        float nowhere[kCols] = {};
-        single.a += (rows - 1) * lda;
-        single.c += (rows - 1) * std::int32_t(args.ldc);
-        single.lda = 0;
-        single.ldc = std::int32_t(reinterpret_cast<std::intptr_t>(nowhere) - reinterpret_cast<std::intptr_t>(single.c));
-        single.pairs = 1;
-        ArmTiles<kKind>::run(&single);
-      }
       p += std::int32_t(kSumBlock);
     } while (p < k);
   }
 
  private:
-  /// The product of `rows` rows of the result by `cols` columns of it.
-  static ProductArgs<float> part(ProductArgs<float> args, std::int64_t row, std::int64_t rows, std::int64_t col,
-                                 std::int64_t cols) {
+  /// A row that has no other: it is its own neighbour, whose sums go nowhere.
+  static void single_row(ArmPanel x, std::int32_t row, std::int32_t ldc) {
+    float nowhere[kCols] = {};
+    x.a += row * (x.lda / std::int32_t(sizeof(float)));
+    x.c += row * ldc;
+    x.lda = 0;
+    x.ldc = std::int32_t(reinterpret_cast<std::intptr_t>(nowhere) - reinterpret_cast<std::intptr_t>(x.c));
+    x.pairs = 1;
+    ArmTiles<kKind>::run(&x);
+  }
+
+  static void rest(ProductArgs<float> args, std::ptrdiff_t row, std::ptrdiff_t rows, std::ptrdiff_t col,
+                   std::ptrdiff_t cols, const Worker& worker) {
     args.m = rows;
     args.n = cols;
-    args.a += kAcross ? row : row * args.lda;
-    args.b += kKind == ProductKind::nt ? col * args.ldb : col;
-    args.c += row * args.ldc + col;
+    args.a += kAcross ? row : row * std::ptrdiff_t(args.lda);
+    args.b += kKind == ProductKind::nt ? col * std::ptrdiff_t(args.ldb) : col;
+    args.c += row * std::ptrdiff_t(args.ldc) + col;
     if (args.bias != nullptr) args.bias += col;
-    return args;
+    DirectProduct<S, kKind>::run(args, worker);
   }
 };
 #endif

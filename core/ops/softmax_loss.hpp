@@ -59,6 +59,11 @@ struct SoftmaxLoss {
   /// row_max in four chains: a maximum has no order.
   static real largest(const real* x, std::ptrdiff_t n) {
     using L = Lanes<S>;
+    if constexpr (Branching<typename S::Vec>) {
+      real top = x[0];
+      for (std::ptrdiff_t i = 1; i < n; ++i) top = x[i] > top ? x[i] : top;
+      return top;
+    }
     constexpr std::ptrdiff_t kStride = 4 * L::count;
     if (n < kStride) return row_max<S>(x, n);
     L top[4];

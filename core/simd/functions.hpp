@@ -90,15 +90,10 @@ concept Branching = requires(Vec x, typename Vec::Real bound) {
   Vec::are_within(x, bound);
 };
 
-/// The rare case is called, for the size of the code.
+/// Called, for the size of the code.
 template <Branching Vec>
-[[gnu::noinline]] Vec called_exp(Vec x) {
-  return exp_anywhere(x);
-}
-
-template <Branching Vec>
-THIMBLE_INLINE Vec branching_exp(Vec x) {
-  if (!Vec::are_within(x, kExpNormal<typename Vec::Real>)) [[unlikely]] return called_exp(x);
+[[gnu::noinline]] Vec branching_exp(Vec x) {
+  if (!Vec::are_within(x, kExpNormal<typename Vec::Real>)) [[unlikely]] return exp_anywhere(x);
 #if THIMBLE_ARM_FPU
   if constexpr (kHasArmFpu<Vec>) return arm_exp(x);
 #endif
@@ -131,7 +126,7 @@ inline void exp_rows(float* x, std::ptrdiff_t step, std::ptrdiff_t count, ArmVec
     const std::ptrdiff_t left = arm_exp_rows(x, step, std::int32_t(count), s);
     if (left == 0) return;
     x += (count - left) * step;
-    (called_exp(ArmVec::load(x) - shift) * factor).store(x);
+    (branching_exp(ArmVec::load(x) - shift) * factor).store(x);
     x += step;
     count = left - 1;
   }

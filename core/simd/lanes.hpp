@@ -20,6 +20,8 @@ struct Lanes {
   using Vec = typename S::Vec;
   static constexpr int count = 16;
   static constexpr int parts = count / S::width;
+  /// Are rare things done by a loop over the lanes, for the size of the code?
+  static constexpr bool kLoops = parts > 2;
   static_assert(parts * S::width == count, "a native vector must hold 4, 8 or 16 lanes");
   struct Mask {
     typename Vec::Mask part[parts];
@@ -36,6 +38,11 @@ struct Lanes {
   }
   /// The first n numbers at p, `others` in the lanes behind them; reads nothing beyond. 0 <= n <= 16.
   THIMBLE_INLINE static Lanes load_first(const real* p, int n, real others = 0) {
+    if constexpr (kLoops) {
+      real lane[count];
+      for (int i = 0; i < count; ++i) lane[i] = i < n ? p[i] : others;
+      return load(lane);
+    }
     return each([&](int k) THIMBLE_INLINE_LAMBDA {
       const int m = lanes_of(k, n);
       const real* q = m > 0 ? p + k * S::width : p;
@@ -46,10 +53,21 @@ struct Lanes {
     for (int k = 0; k < parts; ++k) part[k].store(p + k * S::width);
   }
   THIMBLE_INLINE void store_first(real* p, int n) const {
+    if constexpr (kLoops) {
+      real lane[count];
+      store(lane);
+      for (int i = 0; i < n; ++i) p[i] = lane[i];
+      return;
+    }
     for (int k = 0; k < parts && k * S::width < n; ++k) part[k].store_first(p + k * S::width, lanes_of(k, n));
   }
   /// The first n lanes, zeros behind them.
   THIMBLE_INLINE Lanes first(int n) const {
+    if constexpr (kLoops) {
+      real lane[count] = {};
+      store_first(lane, n);
+      return load(lane);
+    }
     return each([&](int k) THIMBLE_INLINE_LAMBDA { return part[k].first(lanes_of(k, n)); });
   }
 
@@ -107,7 +125,7 @@ struct Lanes {
   /// is a loop, for the size of the code.
   template <class F>
   THIMBLE_INLINE friend Lanes map(Lanes a, F f) {
-    if constexpr (parts <= 2) {
+    if constexpr (!kLoops) {
       return each([&](int k) THIMBLE_INLINE_LAMBDA { return f(a.part[k]); });
     } else {
       for (int k = 0; k < parts; ++k) a.part[k] = f(a.part[k]);
