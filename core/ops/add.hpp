@@ -29,7 +29,7 @@ struct Add {
 
   template <class S, Dims d>
   static void forward(const Call<typename S::real>& call, const Worker& worker) {
-    detail::for_elements<S>(detail::element_share(call, d.in, worker), [=](auto at) THIMBLE_INLINE_LAMBDA {
+    detail::for_elements<S, d.in>(detail::element_share(call, d.in, worker), [=](auto at) THIMBLE_INLINE_LAMBDA {
       at.store(call.out, at.load(call.in(0)) + at.load(call.in(1)));
     });
   }
@@ -40,7 +40,7 @@ struct Add {
       typename S::real* const dx = call.d_in(k);
       const bool adds = call.adds_to(k);
       if (dx == nullptr || (dx == call.d_out && !adds)) continue;
-      detail::for_elements<S>(detail::element_share(call, d.in, worker), [=](auto at) THIMBLE_INLINE_LAMBDA {
+      detail::for_elements<S, d.in>(detail::element_share(call, d.in, worker), [=](auto at) THIMBLE_INLINE_LAMBDA {
         detail::put_gradient<S>(at, dx, at.load(call.d_out), adds);
       });
     }

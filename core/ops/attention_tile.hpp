@@ -15,10 +15,7 @@ struct AttentionTiles {
   static constexpr int kScoreRows = kIs512 ? 8 : kIsPlain ? 4 : 6;
   static constexpr int kScoreVecs = kIsPlain ? 1 : 2;
   static constexpr int kChainVecs = kIs512 ? 4 : kIsPlain ? 1 : 2;
-  static constexpr int chain_rows(int vecs) {
-    if (kHasArmFpu<typename S::Vec>) return 1;  // what arm_chain leaves
-    return kIsPlain ? 4 : kIs512 && vecs < 4 ? 8 : 6;
-  }
+  static constexpr int chain_rows(int vecs) { return kIsPlain ? 4 : kIs512 && vecs < 4 ? 8 : 6; }
 };
 
 /// Calls body.operator()<n>(row, live) for tiles that together cover 0..rows: kMost rows as long as there are
@@ -31,10 +28,8 @@ THIMBLE_INLINE void for_row_tiles(std::ptrdiff_t rows, const Body& body) {
   if constexpr (kMost > 4) {
     if (live > 4) return body.template operator()<kMost>(r, live);
   }
-  if constexpr (kMost > 1) {
-    if (live > 2) return body.template operator()<4>(r, live);
-    if (live == 2) return body.template operator()<2>(r, live);
-  }
+  if (live > 2) return body.template operator()<4>(r, live);
+  if (live == 2) return body.template operator()<2>(r, live);
   if (live == 1) return body.template operator()<1>(r, live);
 }
 
@@ -299,6 +294,25 @@ std::ptrdiff_t arm_chain(const ChainArgs<float>& args, std::ptrdiff_t rows) {
 }
 #endif
 
+#if THIMBLE_ARM_FPU
+/// Rows first..rows of `cols` columns, number by number.
+template <Triangle kTriangle>
+[[gnu::noinline]] void arm_chain_rest(const ChainArgs<float>& c, std::ptrdiff_t first, std::ptrdiff_t rows, int cols) {
+  for (std::ptrdiff_t r = first; r < rows; ++r) {
+    const std::ptrdiff_t begin = kTriangle == Triangle::grows ? r : 0;
+    const std::ptrdiff_t end = c.steps + (kTriangle == Triangle::shrinks ? r : 0);
+    for (int n = 0; n < cols; ++n) {
+      float& sum = c.sums[r * c.ldsums + n];
+      float x = c.from_zero ? 0 : sum;
+      const float* a = c.a + r * c.row_step + begin * c.step;
+      const float* b = c.b + begin * c.ldb + n;
+      for (std::ptrdiff_t t = begin; t < end; ++t, a += c.step, b += c.ldb) x = __builtin_fmaf(*a, *b, x);
+      sum = c.scales != nullptr ? x * c.scales[r * c.scale_step] : x;
+    }
+  }
+}
+#endif
+
 /// Chain tiles over all rows and columns.
 template <class S, Triangle kTriangle>
 void chain_tiles(ChainArgs<typename S::real> args, std::ptrdiff_t rows) {
@@ -315,14 +329,9 @@ void chain_tiles(ChainArgs<typename S::real> args, std::ptrdiff_t rows) {
 #if THIMBLE_ARM_FPU
   if constexpr (kHasArmFpu<typename S::Vec>) {
     for (; args.cols >= 8; args.cols -= 8, args.b += 8, args.sums += 8) {
-      const std::ptrdiff_t done = arm_chain<kTriangle>(args, rows);
-      if (done == rows) continue;
-      ChainArgs<float> half = args;
-      ChainTile<S, 1, 1, false, kTriangle>::run(half, done, 1);
-      half.b += S::width;
-      half.sums += S::width;
-      ChainTile<S, 1, 1, false, kTriangle>::run(half, done, 1);
+      arm_chain_rest<kTriangle>(args, arm_chain<kTriangle>(args, rows), rows, 8);
     }
+    return arm_chain_rest<kTriangle>(args, 0, rows, args.cols);
   }
 #endif
   while (args.cols >= Tiles::kChainVecs * S::width) panel.template operator()<Tiles::kChainVecs, false>();

@@ -28,12 +28,13 @@ struct TailVec {
   THIMBLE_INLINE void store(real* p, Vec x) const { x.store_first(p + index, live); }
 };
 
-/// Calls `body(at)` for every native vector of elements begin..end and for the tail, if any.
-template <class S, class Body>
+/// Calls `body(at)` for every native vector of elements begin..end and for the tail, if any. The range is a whole number
+/// of kUnit elements.
+template <class S, int kUnit = 1, class Body>
 THIMBLE_INLINE void for_elements(Range range, Body body) {
   std::ptrdiff_t i = range.begin;
   for (; i + S::width <= range.end; i += S::width) body(FullVec<S>{i});
-  if (i < range.end) body(TailVec<S>{i, int(range.end - i)});
+  if (kUnit % S::width != 0 && i < range.end) body(TailVec<S>{i, int(range.end - i)});
 }
 
 /// This worker's part of n elements. The cuts are multiples of 16: no two workers write to one cache line.

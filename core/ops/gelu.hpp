@@ -135,14 +135,14 @@ struct Gelu {
 
   template <class S, Dims d>
   static void forward_range(const Call<typename S::real>& call, Range range) {
-    detail::for_elements<S>(range, [=](auto at) THIMBLE_INLINE_LAMBDA {
+    detail::for_elements<S, d.in>(range, [=](auto at) THIMBLE_INLINE_LAMBDA {
       at.store(call.out, detail::GeluOf<typename S::Vec>::value(at.load(call.in(0)), GeluKind(d.option)));
     });
   }
 
   template <class S, Dims d>
   static void backward_range(const Call<typename S::real>& call, Range range) {
-    detail::for_elements<S>(range, [=](auto at) THIMBLE_INLINE_LAMBDA {
+    detail::for_elements<S, d.in>(range, [=](auto at) THIMBLE_INLINE_LAMBDA {
       const auto slope = detail::GeluOf<typename S::Vec>::derivative(at.load(call.in(0)), GeluKind(d.option));
       detail::put_gradient<S>(at, call.d_in(0), at.load(call.d_out) * slope, call.adds_to(0));
     });

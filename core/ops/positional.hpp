@@ -56,7 +56,7 @@ struct Positional {
     auto* const dx = call.d_in(0);
     if (dx == nullptr || dx == dy) return;
     const bool adds = call.adds_to(0);
-    detail::for_elements<S>(detail::element_share(call, d.out, worker), [=](auto at) THIMBLE_INLINE_LAMBDA {
+    detail::for_elements<S, d.out>(detail::element_share(call, d.out, worker), [=](auto at) THIMBLE_INLINE_LAMBDA {
       detail::put_gradient<S>(at, dx, at.load(dy), adds);
     });
   }
@@ -67,7 +67,7 @@ struct Positional {
     const auto* const x = call.in(0) + row * d.out;
     const auto* const place = call.in(1) + std::ptrdiff_t(t) * d.out;
     auto* const y = call.out + row * d.out;
-    detail::for_elements<S>({0, d.out},
+    detail::for_elements<S, d.out>({0, d.out},
                             [=](auto at) THIMBLE_INLINE_LAMBDA { at.store(y, at.load(x) + at.load(place)); });
   }
 
@@ -81,7 +81,7 @@ struct Positional {
     const bool adds = call.adds_to(1);
     const Range all = worker.share(std::ptrdiff_t(d.in) * d.out, 16);
     const Range used{all.begin, all.end < context ? all.end : context};
-    detail::for_elements<S>(used, [=](auto at) THIMBLE_INLINE_LAMBDA {
+    detail::for_elements<S, d.out>(used, [=](auto at) THIMBLE_INLINE_LAMBDA {
       auto sum = at.load(dy);
       for (std::ptrdiff_t b = 1; b < batch; ++b) sum = sum + at.load(dy + b * context);
       detail::put_gradient<S>(at, d_table, sum, adds);
@@ -89,7 +89,7 @@ struct Positional {
     if (adds) return;
     const auto zero = S::Vec::broadcast(0);
     const Range rest{all.begin > context ? all.begin : context, all.end};
-    detail::for_elements<S>(rest, [=](auto at) THIMBLE_INLINE_LAMBDA { at.store(d_table, zero); });
+    detail::for_elements<S, d.out>(rest, [=](auto at) THIMBLE_INLINE_LAMBDA { at.store(d_table, zero); });
   }
 };
 

@@ -2,11 +2,11 @@
 /// Products in place on Arm processors with the single-precision registers s0 to s31 (Cortex-M4F, M7, M33, M55): tiles
 /// of 2 rows by 8 columns of outputs, and loads of several numbers (vldm), neither of which GCC makes of C++.
 ///
-/// Each output is the chain that Tile computes. What does not fill a tile is left to DirectProduct.
+/// Each output is the chain that Tile computes. What does not fill a tile is computed number by number.
 
 #include <cstddef>
 
-#include "core/ops/product_direct.hpp"
+#include "core/ops/product_args.hpp"
 #include "core/simd/arm.hpp"
 
 namespace thimble::detail {
@@ -154,14 +154,16 @@ struct ArmProduct {
   static constexpr int kCols = 8;
   static constexpr bool kAcross = kKind == ProductKind::tn;  ///< of A, in memory
 
-  /// Workers share panels of columns; the rest is DirectProduct's.
+  /// Workers share panels of columns; the first one does the rest.
   static void run(const ProductArgs<float>& args, const Worker& worker) {
     const std::ptrdiff_t m = args.m, n = args.n;
     const std::ptrdiff_t rows = m - (kAcross ? m % kRows : 0), cols = n - n % kCols;
     const Range panels = worker.share(cols / kCols);
     for (std::ptrdiff_t i = panels.begin; i < panels.end; ++i) panel(args, rows, i * kCols);
-    if (cols < n) rest(args, 0, m, cols, n - cols, worker);
-    if (rows < m && cols > 0) rest(args, rows, m - rows, 0, cols, worker);
+    if (worker.index != 0) return;
+    for (std::ptrdiff_t row = 0; row < m; ++row) {
+      for (std::ptrdiff_t col = row < rows ? cols : 0; col < n; ++col) single(args, row, col);
+    }
   }
 
   /// The first `rows` rows of 8 columns of the result, from `col` on.
@@ -201,15 +203,25 @@ struct ArmProduct {
     ArmTiles<kKind>::run(&x);
   }
 
-  static void rest(ProductArgs<float> args, std::ptrdiff_t row, std::ptrdiff_t rows, std::ptrdiff_t col,
-                   std::ptrdiff_t cols, const Worker& worker) {
-    args.m = rows;
-    args.n = cols;
-    args.a += kAcross ? row : row * std::ptrdiff_t(args.lda);
-    args.b += kKind == ProductKind::nt ? col * std::ptrdiff_t(args.ldb) : col;
-    args.c += row * std::ptrdiff_t(args.ldc) + col;
-    if (args.bias != nullptr) args.bias += col;
-    DirectProduct<S, kKind>::run(args, worker);
+  static void single(const ProductArgs<float>& args, std::ptrdiff_t row, std::ptrdiff_t col) {
+    const auto k = std::ptrdiff_t(args.k), lda = std::ptrdiff_t(args.lda), ldb = std::ptrdiff_t(args.ldb);
+    const std::ptrdiff_t a_step = kAcross ? lda : 1, b_step = kKind == ProductKind::nt ? 1 : ldb;
+    const float* a = args.a + (kAcross ? row : row * lda);
+    const float* b = args.b + (kKind == ProductKind::nt ? col * ldb : col);
+    float& c = args.c[row * std::ptrdiff_t(args.ldc) + col];
+    bool add = args.update == Update::accumulate;
+    std::ptrdiff_t p = 0;
+    do {
+      float sum = 0;
+      for (std::ptrdiff_t end = p + std::ptrdiff_t(kSumBlock) < k ? p + std::ptrdiff_t(kSumBlock) : k; p < end; ++p) {
+        sum = S::mul_add(*a, *b, sum);
+        a += a_step;
+        b += b_step;
+      }
+      c = add ? c + sum : sum;
+      add = true;
+    } while (p < k);
+    if (args.bias != nullptr) c = c + args.bias[col];
   }
 };
 #endif

@@ -26,10 +26,7 @@ inline constexpr bool kIsPlain = kIsPlainArch<typename S::Arch>;
 /// Largest register tile of products in place.
 template <class S>
 struct DirectShape {
-  static constexpr int kRows = kHasArmFpu<typename S::Vec>                 ? 1  // what ArmProduct leaves
-                               : kIsPlain<S>                                 ? 4
-                               : S::width * sizeof(typename S::real) == 64 ? 8
-                                                                             : 4;
+  static constexpr int kRows = kIsPlain<S> ? 4 : S::width * sizeof(typename S::real) == 64 ? 8 : 4;
   static constexpr int kVecs = kIsPlain<S> ? 1 : 3;
   /// Numbers of a transposed panel of B on the stack (NT only; none in plain C++).
   static constexpr int kPanel = 4096;

@@ -226,7 +226,19 @@ THIMBLE_INLINE typename S::real row_sum(const typename S::real* x, std::ptrdiff_
 template <class S>
 THIMBLE_INLINE typename S::real row_dot(const typename S::real* x, const typename S::real* y,
                                         std::ptrdiff_t n) {
-  auto sum = Lanes<S>::zero();
+  using L = Lanes<S>;
+  auto sum = L::zero();
+  if constexpr (L::kLoops) {
+    std::ptrdiff_t i = 0;
+    for (; i + L::count <= n; i += L::count) sum = mul_add(L::load(x + i), L::load(y + i), sum);
+    if (i < n) {
+      typename S::real lane[L::count];
+      sum.store(lane);
+      for (int k = 0; k < L::count; ++k) lane[k] = i + k < n ? S::mul_add(x[i + k], y[i + k], lane[k]) : lane[k] + 0;
+      sum = L::load(lane);
+    }
+    return sum.sum();
+  }
   for_lanes<S>(n, [&](auto at) THIMBLE_INLINE_LAMBDA { sum = mul_add(at.load(x), at.load(y), sum); });
   return sum.sum();
 }

@@ -182,7 +182,7 @@ void adamw_update(typename S::real* weight, const typename S::real* gradient, ty
     mine.begin += 4 * fours;
   }
 #endif
-  detail::for_elements<S>(mine, [&](auto at) THIMBLE_INLINE_LAMBDA {
+  const auto update = [&](auto at) THIMBLE_INLINE_LAMBDA {
     const Vec g = at.load(gradient) * scale;
     const Vec m = detail::floored(mul_add(beta1, at.load(first_moment), rest1 * g), floor);
     const Vec v = detail::floored(mul_add(beta2, at.load(second_moment), rest2 * (g * g)), floor);
@@ -191,7 +191,12 @@ void adamw_update(typename S::real* weight, const typename S::real* gradient, ty
     at.store(first_moment, m);
     at.store(second_moment, v);
     at.store(weight, detail::floored(w, step.weight_floor));
-  });
+  };
+  if constexpr (detail::kHasArmFpu<Vec>) {
+    if (mine.size() > 0) update(detail::TailVec<S>{mine.begin, int(mine.size())});
+  } else {
+    detail::for_elements<S>(mine, update);
+  }
 }
 
 /// One SGD step on this worker's part of a tensor; `momentum` is null where the momentum is 0.
