@@ -2,6 +2,7 @@
 /// Walks over numbers that are treated one by one, a native vector at a time, and how a gradient is put down.
 
 #include "core/ops/op.hpp"
+#include "core/simd/lanes.hpp"
 
 namespace thimble::detail {
 
@@ -35,6 +36,17 @@ THIMBLE_INLINE void for_elements(Range range, Body body) {
   std::ptrdiff_t i = range.begin;
   for (; i + S::width <= range.end; i += S::width) body(FullVec<S>{i});
   if (kUnit % S::width != 0 && i < range.end) body(TailVec<S>{i, int(range.end - i)});
+}
+
+/// Calls `body(at)` for all elements of a row of n, in no order that matters: by native vectors where sixteen lanes would
+/// be a lot of code, else by sixteen lanes.
+template <class S, int n, class Body>
+THIMBLE_INLINE void for_row(Body body) {
+  if constexpr (Lanes<S>::kLoops) {
+    for_elements<S, n>({0, n}, body);
+  } else {
+    for_lanes<S>(n, body);
+  }
 }
 
 /// This worker's part of n elements. The cuts are multiples of 16: no two workers write to one cache line.

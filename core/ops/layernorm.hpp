@@ -73,12 +73,13 @@ struct LayerNorm {
       const real mean = row_sum<S>(x, d.in) / real(d.in);
       const real variance = sum_of_squares<S>(x, d.in, mean) / real(d.in);
       const real rstd = real(1) / square_root(variance + real(call.scalar));
-      const auto shift = Lanes<S>::broadcast(mean), scale = Lanes<S>::broadcast(rstd);
       real* const y = call.out + r * d.in;
       const real* const gain = call.in(1);
       const real* const bias = call.in(2);
-      for_lanes<S>(d.in, [=](auto at) THIMBLE_INLINE_LAMBDA {
-        at.store(y, mul_add((at.load(x) - shift) * scale, at.load(gain), at.load(bias)));
+      detail::for_row<S, d.in>([=](auto at) THIMBLE_INLINE_LAMBDA {
+        using V = decltype(at.load(x));
+        const V n = (at.load(x) - V::broadcast(mean)) * V::broadcast(rstd);
+        at.store(y, mul_add(n, at.load(gain), at.load(bias)));
       });
       call.saved[2 * r] = mean;
       call.saved[2 * r + 1] = rstd;
@@ -121,21 +122,23 @@ struct LayerNorm {
     const real* const x = call.in(0) + r * d.in;
     const real* const dy = call.d_out + r * d.in;
     const real* const gain = call.in(1);
-    const L shift = L::broadcast(call.saved[2 * r]), scale = L::broadcast(call.saved[2 * r + 1]);
+    const real mean = call.saved[2 * r], rstd = call.saved[2 * r + 1];
     L sum_g = L::zero(), sum_gn = L::zero();
     for_lanes<S>(d.in, [&](auto at) THIMBLE_INLINE_LAMBDA {
       const L g = at.load(dy) * at.load(gain);
       sum_g = sum_g + g;
-      sum_gn = mul_add(g, (at.load(x) - shift) * scale, sum_gn);
+      sum_gn = mul_add(g, (at.load(x) - L::broadcast(mean)) * L::broadcast(rstd), sum_gn);
     });
-    const L mean_g = L::broadcast(sum_g.sum() / real(d.in));
-    const L mean_gn = L::broadcast(sum_gn.sum() / real(d.in));
+    const real mean_g = sum_g.sum() / real(d.in);
+    const real mean_gn = sum_gn.sum() / real(d.in);
     real* const dx = call.d_in(0) + r * d.in;
     const bool adds = call.adds_to(0);
-    for_lanes<S>(d.in, [=](auto at) THIMBLE_INLINE_LAMBDA {
-      const L g = at.load(dy) * at.load(gain);
-      const L n = (at.load(x) - shift) * scale;
-      detail::put_gradient<S>(at, dx, scale * mul_add(-n, mean_gn, g - mean_g), adds);
+    detail::for_row<S, d.in>([=](auto at) THIMBLE_INLINE_LAMBDA {
+      using V = decltype(at.load(x));
+      const V scale = V::broadcast(rstd);
+      const V g = at.load(dy) * at.load(gain);
+      const V n = (at.load(x) - V::broadcast(mean)) * scale;
+      detail::put_gradient<S>(at, dx, scale * mul_add(-n, V::broadcast(mean_gn), g - V::broadcast(mean_g)), adds);
     });
   }
 };

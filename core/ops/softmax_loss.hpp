@@ -8,7 +8,7 @@
 /// softmax_j = exp_j * (1 / sum), then 1 is subtracted at the target.
 
 #include "core/base/scalar_math.hpp"
-#include "core/ops/op.hpp"
+#include "core/ops/elements.hpp"
 #include "core/simd/functions.hpp"
 
 namespace thimble::detail {
@@ -33,8 +33,14 @@ struct SoftmaxLoss {
     const real wanted = logits[target];
     const real top = largest(logits, n);
     const real sum = stored_exp(logits, n, top, d_logits);
-    const auto scale = Lanes<S>::broadcast(1 / sum);
-    for_lanes<S>(n, [&](auto at) THIMBLE_INLINE_LAMBDA { at.store(d_logits, at.load(d_logits) * scale); });
+    const real scale = 1 / sum;
+    if constexpr (Branching<typename S::Vec>) {
+      for (std::ptrdiff_t i = 0; i < n; ++i) d_logits[i] *= scale;
+    } else {
+      for_lanes<S>(n, [&](auto at) THIMBLE_INLINE_LAMBDA {
+        at.store(d_logits, at.load(d_logits) * Lanes<S>::broadcast(scale));
+      });
+    }
     d_logits[target] -= 1;
     return logarithm(sum) + (top - wanted);
   }
@@ -79,6 +85,19 @@ struct SoftmaxLoss {
 
   template <class Use>
   static real sum_of_exp(const real* x, std::ptrdiff_t n, real top, Use use) {
+    if constexpr (Branching<typename S::Vec>) {  // an exponential is >= 0, so that lanes without one may be left out
+      real sums[Lanes<S>::count] = {};
+      std::ptrdiff_t i = 0;
+      const auto four = [&](auto at) THIMBLE_INLINE_LAMBDA {
+        const auto e = exp(at.load(x) - S::Vec::broadcast(top));
+        use(at, e);
+        real* const to = sums + at.index % Lanes<S>::count;
+        for (int k = 0; k < S::width && at.index + k < n; ++k) to[k] = to[k] + e.lane[k];
+      };
+      for (; i + S::width <= n; i += S::width) four(FullVec<S>{i});
+      if (i < n) four(TailVec<S>{i, int(n - i)});
+      return Lanes<S>::load(sums).sum();
+    }
     const auto shift = Lanes<S>::broadcast(top);
     auto sum = Lanes<S>::zero();
     for_lanes<S>(n, [&](auto at) THIMBLE_INLINE_LAMBDA {

@@ -234,7 +234,9 @@ THIMBLE_INLINE typename S::real row_dot(const typename S::real* x, const typenam
     if (i < n) {
       typename S::real lane[L::count];
       sum.store(lane);
-      for (int k = 0; k < L::count; ++k) lane[k] = i + k < n ? S::mul_add(x[i + k], y[i + k], lane[k]) : lane[k] + 0;
+      int k = 0;
+      for (; i < n; ++i, ++k) lane[k] = S::mul_add(x[i], y[i], lane[k]);
+      for (; k < L::count; ++k) lane[k] = lane[k] + 0;
       sum = L::load(lane);
     }
     return sum.sum();

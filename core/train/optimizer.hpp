@@ -166,23 +166,19 @@ void adamw_update(typename S::real* weight, const typename S::real* gradient, ty
                   const AdamWStep<typename S::real>& step, const Worker& worker) {
   using Vec = typename S::Vec;
   using real = typename S::real;
+#if THIMBLE_ARM_FPU
+  if constexpr (detail::kHasArmFpu<Vec>) {
+    static_assert(sizeof(step) == 10 * sizeof(float) && real(kMomentFloor) == detail::kArmMomentFloor);
+    return detail::arm_adamw_range(weight, gradient, first_moment, second_moment, worker.share(count, 16), step);
+  }
+#endif
   const Vec scale = Vec::broadcast(step.gradient_scale), rate = Vec::broadcast(-step.rate);
   const Vec beta1 = Vec::broadcast(step.beta1), rest1 = Vec::broadcast(step.one_minus_beta1);
   const Vec beta2 = Vec::broadcast(step.beta2), rest2 = Vec::broadcast(step.one_minus_beta2);
   const Vec root_scale = Vec::broadcast(step.root_scale), epsilon = Vec::broadcast(step.epsilon);
   const Vec keep = Vec::broadcast(step.keep);
   constexpr real floor = real(kMomentFloor);
-  Range mine = worker.share(count, 16);
-#if THIMBLE_ARM_FPU
-  if constexpr (detail::kHasArmFpu<Vec>) {
-    static_assert(sizeof(step) == 10 * sizeof(float) && std::bit_cast<std::uint32_t>(floor) << 1 == 0x1b000000);
-    const std::ptrdiff_t b = mine.begin;
-    const auto fours = std::int32_t(mine.size()) / 4;
-    if (fours > 0) detail::arm_adamw(weight + b, gradient + b, first_moment + b, second_moment + b, fours, &step);
-    mine.begin += 4 * fours;
-  }
-#endif
-  const auto update = [&](auto at) THIMBLE_INLINE_LAMBDA {
+  detail::for_elements<S>(worker.share(count, 16), [&](auto at) THIMBLE_INLINE_LAMBDA {
     const Vec g = at.load(gradient) * scale;
     const Vec m = detail::floored(mul_add(beta1, at.load(first_moment), rest1 * g), floor);
     const Vec v = detail::floored(mul_add(beta2, at.load(second_moment), rest2 * (g * g)), floor);
@@ -191,12 +187,7 @@ void adamw_update(typename S::real* weight, const typename S::real* gradient, ty
     at.store(first_moment, m);
     at.store(second_moment, v);
     at.store(weight, detail::floored(w, step.weight_floor));
-  };
-  if constexpr (detail::kHasArmFpu<Vec>) {
-    if (mine.size() > 0) update(detail::TailVec<S>{mine.begin, int(mine.size())});
-  } else {
-    detail::for_elements<S>(mine, update);
-  }
+  });
 }
 
 /// One SGD step on this worker's part of a tensor; `momentum` is null where the momentum is 0.
@@ -208,7 +199,7 @@ void sgd_update(typename S::real* weight, const typename S::real* gradient, type
   const Vec scale = Vec::broadcast(step.gradient_scale), rate = Vec::broadcast(-step.rate);
   const Vec mu = Vec::broadcast(step.momentum), decay = Vec::broadcast(step.decay);
   constexpr real floor = real(kMomentFloor);
-  detail::for_elements<S>(worker.share(count, 16), [&](auto at) THIMBLE_INLINE_LAMBDA {
+  const auto update = [&](auto at) THIMBLE_INLINE_LAMBDA {
     const Vec w = at.load(weight);
     Vec b = mul_add(decay, w, at.load(gradient) * scale);
     if (momentum != nullptr) {
@@ -216,7 +207,15 @@ void sgd_update(typename S::real* weight, const typename S::real* gradient, type
       at.store(momentum, b);
     }
     at.store(weight, detail::floored(mul_add(rate, b, w), step.weight_floor));
-  });
+  };
+  const Range mine = worker.share(count, 16);
+  if constexpr (detail::Branching<Vec>) {  // one loop, for the size of the code
+    for (std::ptrdiff_t i = mine.begin; i < mine.end; i += S::width) {
+      update(detail::TailVec<S>{i, int(mine.end - i < S::width ? mine.end - i : S::width)});
+    }
+  } else {
+    detail::for_elements<S>(mine, update);
+  }
 }
 
 /// The update of one instruction set.

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 
+#include "core/base/worker.hpp"
 #include "core/simd/arm.hpp"
 
 namespace thimble {
@@ -14,6 +15,9 @@ struct AdamWStep;
 namespace detail {
 
 #if THIMBLE_ARM_FPU
+inline constexpr float kArmMomentFloor = 0x1p-100f;  // its bits twice are a constant of the code
+static_assert(std::bit_cast<std::uint32_t>(kArmMomentFloor) << 1 == 0x1b000000);
+
 /// Which of r4 to r7 are below the floor in `limit`? All of them take part in one condition.
 #define THIMBLE_ARM_FLOOR(limit, from, slow, back)                                              \
   from "cmp " limit ", r4, lsl #1\n ittt ls\n cmpls " limit ", r5, lsl #1\n cmpls " limit             \
@@ -25,7 +29,7 @@ namespace detail {
 #define THIMBLE_ARM_LOW "vmov r4, r5, s0, s1\n vmov r6, r7, s2, s3\n"
 #define THIMBLE_ARM_HIGH "vmov r4, r5, s12, s13\n vmov r6, r7, s14, s15\n"
 
-/// `fours` times four elements, at least one. Twice the bits of the floor of moments is a constant of the code.
+/// `fours` times four elements, at least one.
 [[gnu::naked, gnu::noinline]] inline void arm_adamw(float* /*weight*/, const float* /*gradient*/, float* /*first_moment*/,
                                                     float* /*second_moment*/, std::int32_t /*fours*/,
                                                     const AdamWStep<float>* /*step*/) {
@@ -65,6 +69,27 @@ namespace detail {
 #undef THIMBLE_ARM_TO_ZERO
 #undef THIMBLE_ARM_LOW
 #undef THIMBLE_ARM_HIGH
+
+/// Elements of a range; the last ones in four of their own.
+inline void arm_adamw_range(float* weight, const float* gradient, float* first_moment, float* second_moment,
+                            const Range& range, const AdamWStep<float>& step) {
+  const std::ptrdiff_t b = range.begin, fours = range.size() / 4, rest = range.size() % 4;
+  if (fours > 0) {
+    arm_adamw(weight + b, gradient + b, first_moment + b, second_moment + b, std::int32_t(fours), &step);
+  }
+  if (rest == 0) return;
+  const float* const from[4] = {weight, gradient, first_moment, second_moment};
+  float* const to[4] = {weight, nullptr, first_moment, second_moment};
+  float four[4][4] = {};
+  const std::ptrdiff_t first = b + 4 * fours;
+  for (int k = 0; k < 4; ++k) {
+    for (std::ptrdiff_t i = 0; i < rest; ++i) four[k][i] = from[k][first + i];
+  }
+  arm_adamw(four[0], four[1], four[2], four[3], 1, &step);
+  for (int k = 0; k < 4; ++k) {
+    for (std::ptrdiff_t i = 0; to[k] != nullptr && i < rest; ++i) to[k][first + i] = four[k][i];
+  }
+}
 #endif
 
 }  // namespace detail
