@@ -93,7 +93,10 @@ concept Branching = requires(Vec x, typename Vec::Real bound) {
 /// Called, for the size of the code.
 template <Branching Vec>
 [[gnu::noinline]] Vec branching_exp(Vec x) {
-  if (!Vec::are_within(x, kExpNormal<typename Vec::Real>)) [[unlikely]] return exp_anywhere(x);
+  if (!Vec::are_within(x, kExpNormal<typename Vec::Real>)) [[unlikely]] {
+    for (auto& lane : x.lane) lane = exp_anywhere(Vec::broadcast(lane)).lane[0];
+    return x;
+  }
 #if THIMBLE_ARM_FPU
   if constexpr (kHasArmFpu<Vec>) return arm_exp(x);
 #endif

@@ -222,25 +222,34 @@ THIMBLE_INLINE typename S::real row_sum(const typename S::real* x, std::ptrdiff_
   return sum.sum();
 }
 
+namespace detail {
+
+/// row_dot, called: where sixteen lanes are a lot of code.
+template <class S>
+[[gnu::noinline]] typename S::real called_row_dot(const typename S::real* x, const typename S::real* y, std::ptrdiff_t n) {
+  using L = Lanes<S>;
+  auto sum = L::zero();
+  std::ptrdiff_t i = 0;
+  for (; i + L::count <= n; i += L::count) sum = mul_add(L::load(x + i), L::load(y + i), sum);
+  if (i < n) {
+    typename S::real lane[L::count];
+    sum.store(lane);
+    int k = 0;
+    for (; i < n; ++i, ++k) lane[k] = S::mul_add(x[i], y[i], lane[k]);
+    for (; k < L::count; ++k) lane[k] = lane[k] + 0;
+    sum = L::load(lane);
+  }
+  return sum.sum();
+}
+
+}  // namespace detail
+
 /// The scalar product of two rows of n, in the row order, by mul_add.
 template <class S>
 THIMBLE_INLINE typename S::real row_dot(const typename S::real* x, const typename S::real* y,
                                         std::ptrdiff_t n) {
-  using L = Lanes<S>;
-  auto sum = L::zero();
-  if constexpr (L::kLoops) {
-    std::ptrdiff_t i = 0;
-    for (; i + L::count <= n; i += L::count) sum = mul_add(L::load(x + i), L::load(y + i), sum);
-    if (i < n) {
-      typename S::real lane[L::count];
-      sum.store(lane);
-      int k = 0;
-      for (; i < n; ++i, ++k) lane[k] = S::mul_add(x[i], y[i], lane[k]);
-      for (; k < L::count; ++k) lane[k] = lane[k] + 0;
-      sum = L::load(lane);
-    }
-    return sum.sum();
-  }
+  if constexpr (Lanes<S>::kLoops) return detail::called_row_dot<S>(x, y, n);
+  auto sum = Lanes<S>::zero();
   for_lanes<S>(n, [&](auto at) THIMBLE_INLINE_LAMBDA { sum = mul_add(at.load(x), at.load(y), sum); });
   return sum.sum();
 }
