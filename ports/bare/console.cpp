@@ -1,6 +1,7 @@
 #include "ports/bare/console.hpp"
 
 #include "ports/bare/receive_ring.hpp"
+#include "ports/bare/start.hpp"
 #include "ports/bare/uart.hpp"
 
 namespace thimble::console {
@@ -17,25 +18,23 @@ void send(std::span<const std::byte> bytes) {
   for (std::byte b : bytes) uart::send(b);
 }
 
+/// Looks at the UART itself where the interrupt may have missed a byte: one that came while it was off raises none.
 std::size_t receive(std::span<std::byte> to) {
   const std::size_t n = receive_ring.take(to);
-  if (n > 0 && receive_paused) {
-    receive_paused = false;
-    uart::receive_interrupt(true);
+  if (n < to.size() || receive_paused) {
+    stop_interrupts();
+    on_receive_interrupt();
+    allow_interrupts();
   }
   return n;
 }
 
 void on_receive_interrupt() {
-  for (;;) {
-    if (receive_ring.full()) {
-      receive_paused = true;
-      uart::receive_interrupt(false);
-      return;
-    }
-    std::byte b;
-    if (!uart::receive(b)) return;
-    receive_ring.put(b);
+  std::byte b;
+  while (!receive_ring.full() && uart::receive(b)) receive_ring.put(b);
+  if (receive_ring.full() != receive_paused) {
+    receive_paused = receive_ring.full();
+    uart::receive_interrupt(!receive_paused);
   }
 }
 

@@ -9,6 +9,10 @@ extern "C" [[noreturn]] void thimble_start();
 /// Supplied by each architecture: starts the clock and opens interrupts.
 void start_processor();
 
+/// Supplied by each architecture: between the two no interrupt is taken.
+void stop_interrupts();
+void allow_interrupts();
+
 /// Opens what of the port is not constant: the flash.
 void start_board_port();
 

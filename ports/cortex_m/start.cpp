@@ -35,6 +35,23 @@ struct VectorTable {
 
 [[gnu::section(".vectors"), gnu::used]] constinit const VectorTable vector_table;
 
+/// An access below the stack is a fault, also where the board has something there.
+void guard_stack() {
+  const auto limit = std::uint32_t(reinterpret_cast<std::uintptr_t>(thimble_stack_limit));
+#if defined(__ARM_ARCH_8M_MAIN__) || defined(__ARM_ARCH_8_1M_MAIN__)
+  asm volatile("msr msplim, %0" : : "r"(limit));
+#elif !defined(__ARM_ARCH_6M__)
+  if ((cortex_m::protection_type() & cortex_m::kRegionCount) == 0) return;
+  constexpr int kMostBits = 16;  // a region's size is a power of two, and its address a multiple of it
+  const int alignment = __builtin_ctz(limit), bits = alignment < kMostBits ? alignment : kMostBits;
+  cortex_m::protection_region() = 0;
+  cortex_m::protection_base() = limit - (1u << bits);
+  cortex_m::protection_size() = cortex_m::kNobody | std::uint32_t(bits - 1) << 1;
+  cortex_m::protection_control() = cortex_m::kProtectionOn;
+  asm volatile("dsb\n\tisb" ::: "memory");
+#endif
+}
+
 }  // namespace
 
 extern "C" [[noreturn]] void thimble_reset() {
@@ -48,7 +65,11 @@ extern "C" [[noreturn]] void thimble_reset() {
   thimble_start();
 }
 
+void stop_interrupts() { asm volatile("cpsid i" ::: "memory"); }
+void allow_interrupts() { asm volatile("cpsie i" ::: "memory"); }
+
 void start_processor() {
+  guard_stack();
   start_ticks();
   cortex_m::interrupt_enable(kBoard.uart_irq) = 1u << (kBoard.uart_irq % 32);
 }

@@ -9,7 +9,6 @@
 #include "ports/image/image_trainer.hpp"
 #include "ports/image/loop_nest.hpp"
 #include "ports/image/step_costs.hpp"
-#include "ports/image/train_steps.hpp"
 
 namespace thimble {
 
@@ -19,24 +18,15 @@ class CostsImage {
   explicit CostsImage(Engine<float>& engine) : engine_(engine), port_(board_port()) {}
 
   int run() {
-    constexpr int kSteps = 5;
-    std::uint64_t began = 0, whole = 0;
-    const auto nothing = [](int, const UpdateResult&, std::uint64_t) {};
-    if (train_steps<Model>(engine_, image_data(), kSteps, nothing) != Status::ok) return 1;
-    std::int32_t tokens[kTokens], targets[kTokens];
-    for (std::size_t i = 0; i < kTokens; ++i) {
-      tokens[i] = image_token(image_data(), i, engine_.layout().vocabulary);
-      targets[i] = image_token(image_data(), i + 1, engine_.layout().vocabulary);
+    constexpr int kStepsBefore = 10;  // until the moments are no longer those of the start
+    engine_.initialise(/*seed=*/1);
+    for (int i = 0; i < kStepsBefore; ++i) {
+      if (step() != Status::ok) return 1;
     }
-    const auto step = [&] {
-      const Status s = engine_.accumulate(tokens, targets, Model::kExtent);
-      accumulated_ = now();
-      return s == Status::ok ? engine_.update(Model::kTraining).status : s;
-    };
-    began = now();
+    const std::uint64_t began = now();
     if (step() != Status::ok) return 1;
-    whole = now() - began;
-    const std::uint64_t update = now() - accumulated_;
+    const std::uint64_t whole = now() - began, update = now() - accumulated_;
+    line("digest ", "").hexadecimal(engine_.digest());
     std::int64_t flops = 0;
     {
       StepCosts costs(engine_, port_);
@@ -60,6 +50,23 @@ class CostsImage {
   static constexpr auto kTokens = std::size_t(Model::kExtent.tokens());
   using S = Simd<float, Plain<kBoard.profile>>;
 
+  /// A training step on the next context of the image's bytes.
+  Status step() {
+    std::int32_t tokens[kTokens], targets[kTokens];
+    for (std::size_t i = 0; i < kTokens; ++i) {
+      tokens[i] = token(place_ + i);
+      targets[i] = token(place_ + i + 1);
+    }
+    place_ += kTokens;
+    const Status s = engine_.accumulate(tokens, targets, Model::kExtent);
+    accumulated_ = now();
+    return s == Status::ok ? engine_.update(Model::kTraining).status : s;
+  }
+  std::int32_t token(std::size_t place) const {
+    const std::span<const std::byte> data = image_data();
+    return std::int32_t(std::to_integer<unsigned>(data[place % data.size()]) % unsigned(engine_.layout().vocabulary));
+  }
+
   /// A line of text that is sent when it goes out of scope.
   class Line {
    public:
@@ -77,6 +84,10 @@ class CostsImage {
     Line(const Line&) = delete;
     Line& number(std::uint64_t n) {
       text_.text(" ").decimal(n);
+      return *this;
+    }
+    Line& hexadecimal(std::uint64_t n) {
+      text_.hexadecimal(n, 8);
       return *this;
     }
 
@@ -144,6 +155,7 @@ class CostsImage {
   Engine<float>& engine_;
   const Port& port_;
   std::uint64_t accumulated_ = 0;
+  std::size_t place_ = 0;
 };
 
 }  // namespace thimble

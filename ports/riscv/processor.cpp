@@ -5,6 +5,7 @@
 #include "board_config.hpp"
 #include "ports/api/board_port.hpp"
 #include "ports/bare/console.hpp"
+#include "ports/bare/image_memory.hpp"
 #include "ports/bare/start.hpp"
 #include "ports/bare/text_line.hpp"
 #include "ports/bare/ticks.hpp"
@@ -17,12 +18,28 @@ void thimble_interrupt();
 
 namespace thimble {
 
+namespace {
+
+/// An access below the stack, which lies at the bottom of its RAM, is a fault.
+void guard_stack() {
+  constexpr std::uintptr_t kBytes = 64 * 1024;
+  const auto limit = reinterpret_cast<std::uintptr_t>(thimble_stack_limit);
+  THIMBLE_WRITE_CSR(pmpaddr0, riscv::protected_range(limit - kBytes, kBytes));
+  THIMBLE_WRITE_CSR(pmpcfg0, riscv::kNobody);
+}
+
+}  // namespace
+
+void stop_interrupts() { THIMBLE_CLEAR_CSR(mstatus, riscv::kInterruptsOn); }
+void allow_interrupts() { THIMBLE_SET_CSR(mstatus, riscv::kInterruptsOn); }
+
 void start_processor() {
+  guard_stack();
   riscv::plic_priority(kBoard.uart_irq) = 1;
   riscv::plic_enable(kBoard.uart_irq) = 1u << (kBoard.uart_irq % 32);
   riscv::plic_threshold() = 0;
   THIMBLE_SET_CSR(mie, riscv::kMachineExternal);
-  THIMBLE_SET_CSR(mstatus, riscv::kInterruptsOn);
+  allow_interrupts();
 }
 
 std::uint64_t ticks() {

@@ -19,6 +19,8 @@ volatile Word& device_register(std::uintptr_t address) {
     return value;                                                    \
   }())
 #define THIMBLE_SET_CSR(name, bits) asm volatile("csrs " #name ", %0" : : "r"(std::uintptr_t(bits)) : "memory")
+#define THIMBLE_CLEAR_CSR(name, bits) asm volatile("csrc " #name ", %0" : : "r"(std::uintptr_t(bits)) : "memory")
+#define THIMBLE_WRITE_CSR(name, value) asm volatile("csrw " #name ", %0" : : "r"(std::uintptr_t(value)) : "memory")
 
 namespace riscv {
 
@@ -35,6 +37,12 @@ inline volatile std::uint32_t& plic_threshold() { return device_register<std::ui
 inline volatile std::uint32_t& plic_claim() { return device_register<std::uint32_t>(kPlic + 0x200004); }
 
 inline constexpr std::uintptr_t kMachineExternal = 1u << 11;  ///< of mie
+/// Of pmpcfg0: nobody reaches the naturally aligned range of pmpaddr0, machine mode included.
+inline constexpr std::uintptr_t kNobody = 0x80 | 0x18;
+/// Of pmpaddr0: a range of a power of two of bytes.
+inline constexpr std::uintptr_t protected_range(std::uintptr_t base, std::uintptr_t bytes) {
+  return base >> 2 | (bytes / 8 - 1);
+}
 inline constexpr std::uintptr_t kInterruptsOn = 1u << 3;      ///< of mstatus
 
 }  // namespace riscv

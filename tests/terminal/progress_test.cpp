@@ -53,6 +53,13 @@ TEST(Progress, LinesComeEveryFewSeconds) {
   STRCMP_EQUAL("", taken().c_str());
 }
 
+TEST(Progress, OtherThingsThanStepsHaveNoLoss) {
+  Progress progress(1000, Progress::Style::lines, screen(), "life");
+  now += 2;
+  progress.update(10);
+  STRCMP_EQUAL("life 10/1,000, 3:18 left\n", taken().c_str());
+}
+
 TEST(Progress, LinesHoldNoControlCharacters) {
   Progress progress(3, Progress::Style::lines, screen());
   progress.update(1, 1, 1);

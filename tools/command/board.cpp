@@ -23,7 +23,7 @@ const char* compiler_of(const BoardInfo& b) {
 }
 
 /// RAM that the model would take on a board, before anything is built.
-std::int64_t arena_bytes(const Model& m, const BoardInfo&) {
+std::int64_t arena_bytes(const Model& m) {
   PlanOptions o{m.extent, 1, int(sizeof(float)), m.training.optimizer.moments(), true};
   std::int64_t most = 0;
   std::int64_t persistent = 0;
@@ -60,7 +60,7 @@ void list(bool json) {
     for (const Model& m : all_models()) {
       const std::filesystem::path elf = image_folder(b) / (m.name + ".elf");
       if (std::filesystem::exists(elf)) images[m.name] = size_json(b, image_size(elf, b));
-      if (arena_bytes(m, b) <= b.model_budget_bytes()) fits.push_back(m.name);
+      if (arena_bytes(m) <= b.model_budget_bytes()) fits.push_back(m.name);
     }
     j["images"] = images;
     j["fits"] = fits;
@@ -83,7 +83,11 @@ void build(const BoardFlags& flags) {
   find_model(flags.model);
   const BoardImage image = build_image(b, flags.request());
   if (flags.json) {
-    Json j{{"board", b.name}, {"model", flags.model}, {"image", image.elf.string()}};
+    Json j{{"board", b.name},
+           {"model", flags.model},
+           {"image", image.elf.string()},
+           {"arena_bytes", arena_bytes(find_model(flags.model))},
+           {"text_bytes", std::filesystem::file_size(image.text)}};
     j.update(size_json(b, image.size));
     print_json(j);
     return;

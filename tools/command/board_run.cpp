@@ -18,7 +18,8 @@ namespace thimble {
 
 namespace {
 
-constexpr std::chrono::milliseconds kListen{200};
+constexpr std::chrono::milliseconds kListen{50};
+constexpr double kFirstGuessSeconds = 0.01;  ///< of a step
 
 struct RunFlags {
   BoardFlags board;
@@ -63,7 +64,7 @@ class BoardRun {
     for (int cut = 0; cut < flags_.power_cuts; ++cut) {
       open_line();
       begin();
-      follow(random_instant());
+      follow(random_instant(flags_.power_cuts - cut));
       if (finished()) break;
       link_.cut_power();
       ++cuts_;
@@ -162,7 +163,8 @@ class BoardRun {
 
   /// Until the run ends, or that instant.
   void follow(std::optional<std::chrono::steady_clock::time_point> until) {
-    auto last = std::chrono::steady_clock::now();
+    const auto begin = std::chrono::steady_clock::now();
+    auto last = begin;
     while (!finished() && (!until || std::chrono::steady_clock::now() < *until)) {
       if (state_.activity == thimble_board_Activity_ACTIVITY_WAITING) {
         give_window();
@@ -176,6 +178,7 @@ class BoardRun {
         last = now;
       }
     }
+    training_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   }
 
   void give_window() {
@@ -194,9 +197,13 @@ class BoardRun {
     state_ = link_.client().require(c, "a window").what.state;
   }
 
-  std::chrono::steady_clock::time_point random_instant() {
-    std::uniform_int_distribution<int> milliseconds(100, 2500);
-    return std::chrono::steady_clock::now() + std::chrono::milliseconds(milliseconds(random_));
+  /// So that about that many cuts fall into the rest of the run.
+  std::chrono::steady_clock::time_point random_instant(int cuts_left) {
+    const double step_seconds = trained_ > 0 ? training_seconds_ / double(trained_) : kFirstGuessSeconds;
+    const double mean = step_seconds * double(steps_ - std::int64_t(state_.step)) / (cuts_left + 1);
+    std::uniform_real_distribution<double> seconds(0, 2 * mean);
+    return std::chrono::steady_clock::now() +
+           std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(seconds(random_)));
   }
 
   void take(const BoardClient::Step& s) {
@@ -210,7 +217,7 @@ class BoardRun {
                                           ", on the host " + digest_text(twin_->digest_after(s.step)), "");
     }
     verified_ += twin_.has_value();
-    last_ = s;
+    ++trained_;
     if (s.step > losses_.size()) {
       losses_.push_back(s.loss);
       ticks_.push_back(s.ticks);
@@ -312,10 +319,11 @@ class BoardRun {
   std::optional<JsonLinesWriter> log_;
   Progress* progress_ = nullptr;
   BoardClient::State state_ = thimble_board_State_init_zero;
-  BoardClient::Step last_ = thimble_board_Step_init_zero;
   std::vector<double> losses_;
   std::vector<std::uint64_t> ticks_;
   std::uint64_t verified_ = 0;
+  std::uint64_t trained_ = 0;  ///< steps reported, those after a power cut again
+  double training_seconds_ = 0;
   int cuts_ = 0;
   std::mt19937 random_{std::random_device()()};
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();

@@ -68,12 +68,12 @@ class SimCommand {
     const LifeResult quiet = live_one(flags_.common.seed, {});
     if (quiet.outcome != Outcome::finished) throw Error("a life without faults", quiet.reason, "");
     options_.faults = faults_of(flags_.faults);
-    Progress progress(flags_.lives, flags_.common.json ? Progress::Style::quiet : Progress::Style::automatic);
+    Progress progress(flags_.lives, flags_.common.json ? Progress::Style::quiet : Progress::Style::automatic, "life");
     for (std::int64_t i = 0; i < flags_.lives; ++i) {
       const std::uint64_t seed = flags_.common.seed + std::uint64_t(i);
       const LifeResult r = live_one(seed, quiet.digest);
       add(seed, r);
-      progress.update(i + 1, 0, 0);
+      progress.update(i + 1);
     }
     progress.finish();
     report(quiet);

@@ -34,6 +34,7 @@ class Life {
     if (draw(kBlockStream) < options.faults.broken_blocks) {
       const auto block = std::uint32_t(draw(kBlockStream) * options.flash.block_count);
       board_.flash().break_block(block);
+      has_broken_block_ = true;
     }
     if (options.data_from_host) host_text_.prepare(engine_.layout().vocabulary, engine_.layout().limit);
     const Model& m = session.model();
@@ -101,20 +102,31 @@ class Life {
   /// The host's part: configures the run unless the board is at it already, feeds it, and waits for its end.
   bool see_through(BoardClient& client, BoardProgram& program, LifeResult& r) {
     using Activity = thimble_board_Activity;
-    bool flash_failed = false;
-    client.on_step = [&](const BoardClient::Step& s) { flash_failed = flash_failed || s.has_save_fault; };
+    bool ours = false;  // or is the board at a run of its own?
+    client.on_step = [&](const BoardClient::Step& s) {
+      const bool saves = s.step % options_.save_every == 0 || s.step == options_.steps;
+      if (ours && saves && !s.has_save_fault) kept_step_ = s.step;
+    };
     BoardClient::State state = client.ask();
-    const bool ours = state.seed == kRunSeed && state.steps == options_.steps &&
-                      state.activity != Activity::thimble_board_Activity_ACTIVITY_FAILED;
+    ours = state.seed == kRunSeed && state.steps == options_.steps &&
+           state.activity != Activity::thimble_board_Activity_ACTIVITY_FAILED;
+    if (kept_step_ > 0 && (!ours || state.step < kept_step_)) {
+      r.outcome = Outcome::wrong;
+      r.reason = "after a reset the board stands at step " + std::to_string(ours ? state.step : 0) +
+                 ", but it had kept the checkpoint of step " + std::to_string(kept_step_);
+      return true;
+    }
     if (!ours) {
       configure(client);
       state = client.ask();
+      ours = true;
     }
     for (;;) {
       if (state.activity == Activity::thimble_board_Activity_ACTIVITY_STOPPED) {
         const BoardClient::Reply started = client.command(thimble_board_Command_start_tag, "start");
         if (started.result != thimble_board_Result_RESULT_DONE) {
-          r.outcome = Outcome::flash_failed;
+          const bool kept_nothing = started.result == thimble_board_Result_RESULT_FAULT && has_broken_block_;
+          r.outcome = kept_nothing ? Outcome::flash_failed : Outcome::wrong;
           r.reason = text_of(started);
           return true;
         }
@@ -214,6 +226,8 @@ class Life {
   const LifeOptions& options_;
   std::uint64_t seed_;
   std::uint64_t draws_ = 0;
+  bool has_broken_block_ = false;
+  std::uint64_t kept_step_ = 0;  ///< of the newest checkpoint that the board has told of: it may not be lost
   TextData host_text_;
   TextData board_text_;
   std::vector<std::int32_t> ids_;

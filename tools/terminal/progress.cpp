@@ -62,24 +62,29 @@ std::string bar(double share, int width, bool unicode) {
 
 }  // namespace
 
-Progress::Progress(std::int64_t total_steps, Style style)
-    : Progress(total_steps, style, {.unicode = utf8_locale()}) {}
+Progress::Progress(std::int64_t total, Style style, std::string_view thing)
+    : Progress(total, style, {.unicode = utf8_locale()}, thing) {}
 
-Progress::Progress(std::int64_t total_steps, Style style, Screen screen)
-    : total_(std::max<std::int64_t>(1, total_steps)),
+Progress::Progress(std::int64_t total, Style style, Screen screen, std::string_view thing)
+    : total_(std::max<std::int64_t>(1, total)),
       style_(resolved(style)),
       screen_(completed(std::move(screen))),
-      start_(screen_.seconds()) {}
+      start_(screen_.seconds()),
+      thing_(thing) {}
 
 Progress::~Progress() {
   if (open_bar_) screen_.write("\n");
 }
 
 void Progress::update(std::int64_t done, double loss, double tokens_per_second) {
-  if (style_ == Style::quiet) return;
-  done_ = done;
   loss_ = loss;
   rate_ = tokens_per_second;
+  update(done);
+}
+
+void Progress::update(std::int64_t done) {
+  if (style_ == Style::quiet) return;
+  done_ = done;
   fresh_ = true;
   const double interval = style_ == Style::bar ? kBarSeconds : kLineSeconds;
   if (!drawn_ || screen_.seconds() - drawn_at_ >= interval) draw(false);
@@ -115,10 +120,12 @@ void Progress::draw(bool last) {
 
 std::string Progress::facts(bool last, std::string_view separator) const {
   const double elapsed = screen_.seconds() - start_;
-  char loss[32];
-  std::snprintf(loss, sizeof loss, "loss %.4f", loss_);
-  std::string text = "step " + grouped(done_) + "/" + grouped(total_);
-  text.append(separator).append(loss);
+  std::string text = std::string(thing_) + " " + grouped(done_) + "/" + grouped(total_);
+  if (loss_) {
+    char loss[32];
+    std::snprintf(loss, sizeof loss, "loss %.4f", *loss_);
+    text.append(separator).append(loss);
+  }
   if (std::isfinite(rate_) && rate_ > 0) {
     text.append(separator).append(grouped(std::llround(std::min(rate_, 1e15)))).append(" tokens/s");
   }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -27,8 +28,9 @@ class Progress {
     bool unicode = false;                  ///< finer bars, of Unicode blocks
   };
 
-  explicit Progress(std::int64_t total_steps, Style style = Style::automatic);
-  Progress(std::int64_t total_steps, Style style, Screen screen);
+  /// `thing`: what is counted.
+  explicit Progress(std::int64_t total, Style style = Style::automatic, std::string_view thing = "step");
+  Progress(std::int64_t total, Style style, Screen screen, std::string_view thing = "step");
 
   /// Ends the line of an unfinished bar, so that what follows stands on a line of its own.
   ~Progress();
@@ -38,6 +40,8 @@ class Progress {
   /// `done` steps are done. Draws at most ten times a second, or a line every five seconds. A rate that is
   /// not a positive number is left out.
   void update(std::int64_t done, double loss, double tokens_per_second);
+  /// The same where nothing has a loss.
+  void update(std::int64_t done);
 
   /// A line of its own between the bars.
   void note(std::string_view line);
@@ -54,13 +58,14 @@ class Progress {
   Style style_;
   Screen screen_;
   double start_;
+  std::string_view thing_;
   double drawn_at_ = 0;
   bool drawn_ = false;     // something was drawn
   bool open_bar_ = false;  // the cursor stands in a bar's line
   bool fresh_ = false;     // an update since the last drawing
   bool finished_ = false;
   std::int64_t done_ = 0;
-  double loss_ = 0;
+  std::optional<double> loss_;
   double rate_ = 0;
 };
 
