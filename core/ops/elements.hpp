@@ -29,13 +29,34 @@ struct TailVec {
   THIMBLE_INLINE void store(real* p, Vec x) const { x.store_first(p + index, live); }
 };
 
+/// One element in all lanes: for lanes in plain C++, where the compiler computes what is equal once.
+template <class S>
+struct SingleVec {
+  using real = typename S::real;
+  using Vec = typename S::Vec;
+  std::ptrdiff_t index;
+
+  THIMBLE_INLINE Vec load(const real* p) const { return Vec::broadcast(p[index]); }
+  THIMBLE_INLINE void store(real* p, Vec x) const { p[index] = x.lane[0]; }
+};
+
+/// Calls `body(at)` for every element, one after the other.
+template <class S, class Body>
+THIMBLE_INLINE void for_single_elements(Range range, Body body) {
+  for (std::ptrdiff_t i = range.begin; i < range.end; ++i) body(SingleVec<S>{i});
+}
+
 /// Calls `body(at)` for every native vector of elements begin..end and for the tail, if any. The range is a whole number
 /// of kUnit elements.
 template <class S, int kUnit = 1, class Body>
 THIMBLE_INLINE void for_elements(Range range, Body body) {
   std::ptrdiff_t i = range.begin;
   for (; i + S::width <= range.end; i += S::width) body(FullVec<S>{i});
-  if (kUnit % S::width != 0 && i < range.end) body(TailVec<S>{i, int(range.end - i)});
+  if constexpr (kUnit % S::width != 0 && Lanes<S>::kLoops) {
+    for_single_elements<S>({i, range.end}, body);
+  } else if constexpr (kUnit % S::width != 0) {
+    if (i < range.end) body(TailVec<S>{i, int(range.end - i)});
+  }
 }
 
 /// Calls `body(at)` for all elements of a row of n, in no order that matters: by native vectors where sixteen lanes would

@@ -133,16 +133,24 @@ struct Gelu {
   static constexpr bool kArm = detail::kHasArmFpu<typename S::Vec> && GeluKind(d.option) == GeluKind::tanh;
 #endif
 
+  template <class S, Dims d, class Body>
+  THIMBLE_INLINE static void in_range(Range range, Body body) {
+#if THIMBLE_ARM_FPU
+    if constexpr (kArm<S, d>) return detail::for_single_elements<S>(range, body);  // few are left
+#endif
+    detail::for_elements<S, d.in>(range, body);
+  }
+
   template <class S, Dims d>
   static void forward_range(const Call<typename S::real>& call, Range range) {
-    detail::for_elements<S, d.in>(range, [=](auto at) THIMBLE_INLINE_LAMBDA {
+    in_range<S, d>(range, [=](auto at) THIMBLE_INLINE_LAMBDA {
       at.store(call.out, detail::GeluOf<typename S::Vec>::value(at.load(call.in(0)), GeluKind(d.option)));
     });
   }
 
   template <class S, Dims d>
   static void backward_range(const Call<typename S::real>& call, Range range) {
-    detail::for_elements<S, d.in>(range, [=](auto at) THIMBLE_INLINE_LAMBDA {
+    in_range<S, d>(range, [=](auto at) THIMBLE_INLINE_LAMBDA {
       const auto slope = detail::GeluOf<typename S::Vec>::derivative(at.load(call.in(0)), GeluKind(d.option));
       detail::put_gradient<S>(at, call.d_in(0), at.load(call.d_out) * slope, call.adds_to(0));
     });

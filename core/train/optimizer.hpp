@@ -210,9 +210,7 @@ void sgd_update(typename S::real* weight, const typename S::real* gradient, type
   };
   const Range mine = worker.share(count, 16);
   if constexpr (detail::Branching<Vec>) {  // one loop, for the size of the code
-    for (std::ptrdiff_t i = mine.begin; i < mine.end; i += S::width) {
-      update(detail::TailVec<S>{i, int(mine.end - i < S::width ? mine.end - i : S::width)});
-    }
+    detail::for_single_elements<S>(mine, update);
   } else {
     detail::for_elements<S>(mine, update);
   }
