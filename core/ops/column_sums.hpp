@@ -53,6 +53,34 @@ THIMBLE_INLINE void sum_columns(std::ptrdiff_t rows, int cols, typename S::real*
   if (c < range.end) sum_strip<S, n, 1>({TailVec<S>{c, int(range.end - c)}}, rows, outs, adds, term);
 }
 
+/// The sums of the rows of x [rows, cols], one per column; nothing where out is null.
+template <class S>
+THIMBLE_INLINE void sum_rows(const typename S::real* x, std::ptrdiff_t rows, int cols, typename S::real* out, bool adds,
+                             const Worker& worker) {
+#if THIMBLE_ARM_FPU
+  if constexpr (kHasArmFpu<typename S::Vec>) {
+    const Range mine = worker.share(cols, 16);
+    for (std::ptrdiff_t c = mine.begin; out != nullptr && c < mine.end; c += 8) {
+      const std::ptrdiff_t live = mine.end - c < 8 ? mine.end - c : 8;
+      std::ptrdiff_t r = 0;
+      do {
+        const std::ptrdiff_t block = rows - r < kSumBlock ? rows - r : std::ptrdiff_t(kSumBlock);
+        float sums[8] = {};
+        if (live == 8 && block > 0) arm_sum_rows(x + r * cols + c, cols, block, sums);
+        for (std::ptrdiff_t k = 0; k < live; ++k) {
+          for (std::ptrdiff_t i = r; live < 8 && i < r + block; ++i) sums[k] = sums[k] + x[i * cols + c + k];
+          out[c + k] = adds || r > 0 ? out[c + k] + sums[k] : sums[k];
+        }
+        r += kSumBlock;
+      } while (r < rows);
+    }
+    return;
+  }
+#endif
+  sum_columns<S, 1>(rows, cols, {out}, {adds}, worker, [=](auto at, std::ptrdiff_t r, typename S::Vec(&sums)[1])
+                    THIMBLE_INLINE_LAMBDA { sums[0] = sums[0] + at.load(x + r * cols); });
+}
+
 /// The same for the reference kernels: d = sum over rows of term(r), or d + it.
 template <class Term>
 THIMBLE_INLINE void reference_sum(std::ptrdiff_t rows, double& d, bool adds, Term term) {

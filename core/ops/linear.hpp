@@ -124,12 +124,7 @@ struct Linear {
                                    .scratch = call.scratch},
                                   worker);
     }
-    if (d.option != 0) {
-      detail::sum_columns<S, 1>(
-          call.rows, d.out, {call.d_in(2)}, {call.adds_to(2)}, worker,
-          [=](auto at, std::ptrdiff_t r, typename S::Vec(&sums)[1])
-              THIMBLE_INLINE_LAMBDA { sums[0] = sums[0] + at.load(call.d_out + r * d.out); });
-    }
+    if (d.option != 0) detail::sum_rows<S>(call.d_out, call.rows, d.out, call.d_in(2), call.adds_to(2), worker);
   }
 
   template <class Real>

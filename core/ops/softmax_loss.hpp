@@ -35,6 +35,7 @@ struct SoftmaxLoss {
     const real sum = stored_exp(logits, n, top, d_logits);
     const real scale = 1 / sum;
     if constexpr (Branching<typename S::Vec>) {
+#pragma GCC unroll 4
       for (std::ptrdiff_t i = 0; i < n; ++i) d_logits[i] *= scale;
     } else {
       for_lanes<S>(n, [&](auto at) THIMBLE_INLINE_LAMBDA {
@@ -67,6 +68,7 @@ struct SoftmaxLoss {
     using L = Lanes<S>;
     if constexpr (Branching<typename S::Vec>) {
       real top = x[0];
+#pragma GCC unroll 4
       for (std::ptrdiff_t i = 1; i < n; ++i) top = x[i] > top ? x[i] : top;
       return top;
     }

@@ -117,6 +117,38 @@ struct ArmExpShift {
       : THIMBLE_ARM_ALL, "cc", "memory");
   return count;
 }
+
+/// lane[i] += the products of x and y at i, 16 + i, 32 + i ..., one mul_add each; `sixteens` > 0 times sixteen.
+THIMBLE_INLINE void arm_dot_lanes(const float* x, const float* y, std::ptrdiff_t sixteens, float* lane) {
+  asm volatile(
+      "vldmia %[lane], {s0-s15}\n"
+      "0: vldmia %[x]!, {s16-s23}\n vldmia %[y]!, {s24-s31}\n"
+      "vfma.f32 s0, s16, s24\n vfma.f32 s1, s17, s25\n vfma.f32 s2, s18, s26\n vfma.f32 s3, s19, s27\n"
+      "vfma.f32 s4, s20, s28\n vfma.f32 s5, s21, s29\n vfma.f32 s6, s22, s30\n vfma.f32 s7, s23, s31\n"
+      "vldmia %[x]!, {s16-s23}\n vldmia %[y]!, {s24-s31}\n"
+      "vfma.f32 s8, s16, s24\n vfma.f32 s9, s17, s25\n vfma.f32 s10, s18, s26\n vfma.f32 s11, s19, s27\n"
+      "vfma.f32 s12, s20, s28\n vfma.f32 s13, s21, s29\n vfma.f32 s14, s22, s30\n vfma.f32 s15, s23, s31\n"
+      "subs %[count], #1\n bne 0b\n"
+      "vstmia %[lane], {s0-s15}\n"
+      : [x] "+r"(x), [y] "+r"(y), [count] "+r"(sixteens)
+      : [lane] "r"(lane)
+      : THIMBLE_ARM_ALL, "cc", "memory");
+}
+
+/// sum[i] = x[0, i] + x[1, i] ... from +0, for 8 columns of rows that are `ld` numbers apart.
+[[gnu::noinline]] inline void arm_sum_rows(const float* x, std::ptrdiff_t ld, std::ptrdiff_t rows, float* sum) {
+  asm volatile(
+      "vmov s0, %[zero]\n vmov.f32 s1, s0\n vmov.f32 s2, s0\n vmov.f32 s3, s0\n"
+      "vmov.f32 s4, s0\n vmov.f32 s5, s0\n vmov.f32 s6, s0\n vmov.f32 s7, s0\n"
+      "0: vldmia %[x], {s8-s15}\n add %[x], %[step]\n"
+      "vadd.f32 s0, s0, s8\n vadd.f32 s1, s1, s9\n vadd.f32 s2, s2, s10\n vadd.f32 s3, s3, s11\n"
+      "vadd.f32 s4, s4, s12\n vadd.f32 s5, s5, s13\n vadd.f32 s6, s6, s14\n vadd.f32 s7, s7, s15\n"
+      "subs %[rows], #1\n bne 0b\n"
+      "vstmia %[sum], {s0-s7}\n"
+      : [x] "+r"(x), [rows] "+r"(rows)
+      : [step] "r"(ld * std::ptrdiff_t(sizeof(float))), [sum] "r"(sum), [zero] "r"(0)
+      : THIMBLE_ARM_ALL, "cc", "memory");
+}
 #endif
 
 }  // namespace thimble::detail

@@ -228,18 +228,24 @@ namespace detail {
 template <class S>
 [[gnu::noinline]] typename S::real called_row_dot(const typename S::real* x, const typename S::real* y, std::ptrdiff_t n) {
   using L = Lanes<S>;
-  auto sum = L::zero();
-  std::ptrdiff_t i = 0;
-  for (; i + L::count <= n; i += L::count) sum = mul_add(L::load(x + i), L::load(y + i), sum);
-  if (i < n) {
-    typename S::real lane[L::count];
+  typename S::real lane[L::count] = {};
+  const std::ptrdiff_t whole = n / L::count * L::count;
+#if THIMBLE_ARM_FPU
+  if constexpr (kHasArmFpu<typename S::Vec>) {
+    if (whole > 0) arm_dot_lanes(x, y, whole / L::count, lane);
+  } else
+#endif
+  {
+    auto sum = L::zero();
+    for (std::ptrdiff_t i = 0; i < whole; i += L::count) sum = mul_add(L::load(x + i), L::load(y + i), sum);
     sum.store(lane);
-    int k = 0;
-    for (; i < n; ++i, ++k) lane[k] = S::mul_add(x[i], y[i], lane[k]);
-    for (; k < L::count; ++k) lane[k] = lane[k] + 0;
-    sum = L::load(lane);
   }
-  return sum.sum();
+  if (whole < n) {
+    int k = 0;
+    for (; whole + k < n; ++k) lane[k] = S::mul_add(x[whole + k], y[whole + k], lane[k]);
+    for (; k < L::count; ++k) lane[k] = lane[k] + 0;
+  }
+  return L::load(lane).sum();
 }
 
 }  // namespace detail
