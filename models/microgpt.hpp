@@ -16,6 +16,8 @@ struct Microgpt {
   static constexpr TrainOptions kTraining{
       .optimizer = {.beta1 = 0.85, .beta2 = 0.99},
       .schedule = {.kind = ScheduleKind::linear, .peak = 1e-2, .floor = 0, .total_steps = 1000}};
+  /// For 75,000 bytes of RAM, stack included: the attention half of the block is computed again.
+  static constexpr const char* kBoardRecompute = "h.*.mid,h.*.act,h.*.out";
   static constexpr void build(TapeBuilder& t) { build_gpt(t, kConfig); }
 };
 

@@ -124,6 +124,9 @@ class TrainingLoader : public CheckpointHandler {
     const TrainingState wanted = state_;
     if (const Fault f = read_header(h, state_)) return f;
     table_ = CheckpointTensors<real>(engine_, what_ == LoadWhat::everything, state_.engine.window.micro_batches > 0);
+    if (what_ == LoadWhat::everything && engine_.fuses_update()) {
+      if (const Fault f = needs_gradients()) return f;
+    }
     if (!(state_.model == wanted.model)) return differs("header.model", wanted.model.hash, state_.model.hash);
     if (h.number_type != kNumberTypeOf<real>) return differs("header.number_type", kNumberTypeOf<real>, h.number_type);
     if (h.tensor_table_hash != table_.hash()) {
@@ -170,6 +173,14 @@ class TrainingLoader : public CheckpointHandler {
            a.layers == b.layers && a.norm == b.norm && a.norm_gain == b.norm_gain &&
            a.norm_after_embedding == b.norm_after_embedding && a.final_norm == b.final_norm && a.biases == b.biases &&
            a.activation == b.activation && a.tied_head == b.tied_head && a.epsilon == b.epsilon;
+  }
+  /// Is the run one for an engine that keeps gradients?
+  Fault needs_gradients() const {
+    const std::uint64_t in_window = std::uint64_t(state_.engine.window.micro_batches);
+    if (state_.accumulate != 1) return differs("header.progress.accumulate", 1, std::uint64_t(state_.accumulate));
+    if (in_window > 0) return differs("header.progress.window_micro_batches", 0, in_window);
+    if (!allows_fused_update(state_.options.optimizer)) return differs("header.optimizer.clip", 0, 0);
+    return {};
   }
   static Fault differs(const char* field, std::uint64_t expected, std::uint64_t found) {
     return {FaultKind::differs, field, 0, 0, expected, found};

@@ -2,7 +2,9 @@
 /// The plan: every tensor of a run, how long it lives and where it lies in the arena.
 ///
 /// Arena, from address 0: weights | optimizer moments | gradients of the weights | token and target ids | transient.
-/// The first four persist; the transient part is shared by everything that lives for a while within a step.
+/// The first four persist; the transient part is shared by everything that lives for a while within a step. Where the
+/// walk itself updates the weights, their gradients are transient, too. A machine may have a second region of RAM; each
+/// tensor lies in one region as a whole, and what persists comes first in either.
 
 #include "core/plan/placement.hpp"
 #include "core/tape/walk.hpp"
@@ -10,6 +12,9 @@
 namespace thimble {
 
 inline constexpr std::int64_t kArenaAlignment = 64;
+
+/// An offset from here on lies in the second region, whose first byte this is.
+inline constexpr std::int64_t kSecondRegion = std::int64_t(1) << 37;
 
 constexpr std::int64_t aligned(std::int64_t bytes) {
   return (bytes + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;
@@ -33,8 +38,6 @@ constexpr const char* text_of(TensorKind k) {
                                     "output", "saved",        "gradient",      "scratch",         "cache"};
   return kTexts[int(k)];
 }
-
-constexpr bool persists(TensorKind k) { return k <= TensorKind::ids; }
 
 /// A tensor: bytes at an offset from the start of the arena, in use from step `first` to step `last`.
 /// The step after the last one is the optimizer's update.
@@ -65,6 +68,17 @@ struct PlanOptions {
   int real_bytes = 4;     ///< 4 or 8
   int moments = 2;        ///< optimizer moments per weight: 2 for AdamW, 1 for SGD with momentum, 0 for neither
   bool gradients = true;  ///< false: weights only (evaluation, generation)
+  bool fuse_update = false;  ///< each weight is updated within the backward pass: no gradient outlives it
+
+  std::int64_t second_region_bytes = 0;  ///< RAM beside the main region; filled first
+
+  constexpr bool keeps_gradients() const { return gradients && !fuse_update; }
+};
+
+/// What a plan takes of one region of RAM.
+struct RegionUse {
+  std::int64_t persistent_bytes = 0;
+  std::int64_t transient_bytes = 0;
 };
 
 template <int N>
@@ -75,11 +89,12 @@ struct Plan {
   std::array<StepTensors, std::size_t(3 * N)> step_tensors = {};
   std::array<Tensor, std::size_t(kMaxTensors)> tensors = {};
   int tensor_count = 0;
-  std::int64_t weights_end = 0;    ///< the regions' ends: weights 0..weights_end,
-  std::int64_t moments_end = 0;    ///< moments to moments_end,
-  std::int64_t gradients_end = 0;  ///< gradients to gradients_end,
-  std::int64_t persistent_end = 0; ///< ids to persistent_end; from there on transient
+  std::int64_t weights_end = 0;    ///< bytes of the weights;
+  std::int64_t moments_end = 0;    ///< with the moments;
+  std::int64_t gradients_end = 0;  ///< with the gradients;
+  std::int64_t persistent_end = 0; ///< with the ids: of all that persists, and its end in a single region
   std::int64_t transient_bytes = 0;
+  RegionUse region[2];
   std::int64_t transient_lower_bound = 0;  ///< the most bytes that live at once
   std::int32_t seed_tensor = -1;     ///< gradient of a result that is not a loss: to be filled with 1
   std::int32_t update_scratch = -1;  ///< partial sums of the gradient norm: one double a block
@@ -139,13 +154,12 @@ class Planner {
     return v.shape.with_cols(cols).count({1, 1}) * options_.real_bytes;
   }
 
-  /// One kind of tensor for every parameter, from `at` on; returns the end.
+  /// One kind of tensor for every parameter; returns the bytes up to here, of which `at` came before.
   constexpr std::int64_t place_per_parameter(TensorKind kind, std::int64_t at) {
     for (int i = 0; i < N; ++i) {
       if (tape_[i].role != Role::parameter) continue;
       const std::int16_t t = add(kind, i, bytes_of(tape_[i].shape), 0);
       tensor(t).last = plan_.walk.count;
-      tensor(t).offset = at;
       at += tensor(t).bytes;
       if (kind == TensorKind::weight) live(i).weight = t;
       if (kind == TensorKind::weight_gradient) live(i).weight_gradient = t;
@@ -159,7 +173,7 @@ class Planner {
     if (options_.gradients && options_.moments >= 1) at = place_per_parameter(TensorKind::first_moment, at);
     if (options_.gradients && options_.moments >= 2) at = place_per_parameter(TensorKind::second_moment, at);
     plan_.moments_end = at;
-    if (options_.gradients) at = place_per_parameter(TensorKind::weight_gradient, at);
+    if (options_.keeps_gradients()) at = place_per_parameter(TensorKind::weight_gradient, at);
     plan_.gradients_end = at;
     for (int i = 0; i < N; ++i) {
       if (tape_[i].role != Role::ids && tape_[i].role != Role::input) continue;
@@ -167,12 +181,49 @@ class Planner {
       const std::int64_t bytes = ids ? tape_[i].shape.count(options_.extent) * 4 : bytes_of(tape_[i].shape);
       const std::int16_t t = add(ids ? TensorKind::ids : TensorKind::output, i, bytes, 0);
       tensor(t).last = plan_.walk.count;
-      tensor(t).offset = at;
       at += tensor(t).bytes;
       live(i).out = t;
     }
     plan_.persistent_end = at;
     first_transient_ = plan_.tensor_count;
+    const InSecond second = choose_second(0, first_transient_, second_left());
+    for (int i = 0; i < first_transient_; ++i) {
+      std::int64_t& end = plan_.region[second[std::size_t(i)]].persistent_bytes;
+      tensor(i).offset = end + (second[std::size_t(i)] ? kSecondRegion : 0);
+      end += tensor(i).bytes;
+    }
+  }
+
+  using Intervals = std::array<Interval, std::size_t(Plan<N>::kMaxTensors)>;
+  using InSecond = std::array<bool, std::size_t(Plan<N>::kMaxTensors)>;
+
+  /// `count` tensors from `first` on, those of the other region with no bytes.
+  constexpr Intervals intervals_of(int first, int count, const InSecond& second, bool region) {
+    Intervals intervals = {};
+    for (int i = 0; i < count; ++i) {
+      const Tensor& t = tensor(first + i);
+      intervals[std::size_t(i)] = {t.first, t.last, second[std::size_t(i)] == region ? t.bytes : 0};
+    }
+    return intervals;
+  }
+
+  /// Which of `count` tensors lie in the second region: the largest first, as long as those that live at once take no
+  /// more than `most` bytes.
+  constexpr InSecond choose_second(int first, int count, std::int64_t most) {
+    InSecond second = {};
+    if (most <= 0) return second;
+    int order[Plan<N>::kMaxTensors] = {};
+    for (int i = 0; i < count; ++i) order[i] = i;
+    merge_sort(order, count, [&](int a, int b) { return tensor(first + a).bytes > tensor(first + b).bytes; });
+    for (int k = 0; k < count; ++k) {
+      bool& chosen = second[std::size_t(order[k])];
+      chosen = true;
+      chosen = max_live_bytes(intervals_of(first, count, second, true), count) <= most;
+    }
+    return second;
+  }
+  constexpr std::int64_t second_left() const {
+    return options_.second_region_bytes / kArenaAlignment * kArenaAlignment - plan_.region[1].persistent_bytes;
   }
 
   constexpr std::int16_t use(std::int16_t t, int step) {
@@ -183,19 +234,27 @@ class Planner {
     return tape_[value].role == Role::parameter ? live(value).weight : use(live(value).out, step);
   }
   constexpr std::int16_t gradient_of(int value, int step) {
-    if (tape_[value].role == Role::parameter) return live(value).weight_gradient;
+    const bool parameter = tape_[value].role == Role::parameter;
+    if (parameter && !options_.fuse_update) return live(value).weight_gradient;
     const int home = plan_.walk.gradient_home[std::size_t(value)];
     if (home == kNoValue) return -1;
-    if (live(home).gradient < 0) {
-      live(home).gradient = add(TensorKind::gradient, home, bytes_of(tape_[home].shape), step);
+    std::int16_t& gradient = parameter ? live(home).weight_gradient : live(home).gradient;
+    if (gradient < 0) {
+      gradient = add(parameter ? TensorKind::weight_gradient : TensorKind::gradient, home,
+                     bytes_of(tape_[home].shape), step);
     }
-    return use(live(home).gradient, step);
+    return use(gradient, step);
   }
 
   constexpr void plan_step(int s) {
     const Step& step = plan_.walk.steps[std::size_t(s)];
     const Value& v = tape_[step.value];
     StepTensors& t = plan_.step_tensors[std::size_t(s)];
+    if (step.kind == StepKind::update) {
+      t.operand[0] = live(step.value).weight;
+      t.d_out = gradient_of(step.value, s);
+      return;
+    }
     const bool backward = step.kind == StepKind::backward;
     const bool produces = !backward || v.reverse == Reverse::loss;
     if (produces) {
@@ -231,7 +290,8 @@ class Planner {
         blocks += (tape_[i].shape.count({}) + kNormBlock - 1) / kNormBlock;
       }
     }
-    plan_.update_scratch = add(TensorKind::scratch, kNoValue, blocks * 8, plan_.walk.count);
+    plan_.update_scratch = add(TensorKind::scratch, kNoValue, blocks * 8, plan_.walk.update_begin);
+    use(std::int16_t(plan_.update_scratch), plan_.walk.count);
   }
 
   /// The result stays readable after the walk, so do gradients of inputs; caches live through all steps.
@@ -244,18 +304,32 @@ class Planner {
   }
 
   constexpr void place_transient() {
-    std::array<Interval, std::size_t(Plan<N>::kMaxTensors)> intervals = {};
     const int count = plan_.tensor_count - first_transient_;
-    for (int i = 0; i < count; ++i) {
-      const Tensor& t = tensor(first_transient_ + i);
-      intervals[std::size_t(i)] = {t.first, t.last, t.bytes};
+    const std::int64_t left = second_left();
+    std::int64_t most = left;
+    InSecond second = choose_second(first_transient_, count, most);
+    auto placed = place(intervals_of(first_transient_, count, second, true), count);
+    while (placed.height_bytes > left) {  // they fit at every step, but not as a whole
+      most -= placed.height_bytes - left;
+      second = choose_second(first_transient_, count, most);
+      placed = place(intervals_of(first_transient_, count, second, true), count);
     }
-    const auto placed = place(intervals, count);
-    for (int i = 0; i < count; ++i) {
-      tensor(first_transient_ + i).offset = plan_.persistent_end + placed.offset[std::size_t(i)];
+    place_region(1, second, placed);
+    place_region(0, second, place(intervals_of(first_transient_, count, second, false), count));
+  }
+
+  template <class Placed>
+  constexpr void place_region(int region, const InSecond& second, const Placed& placed) {
+    RegionUse& use = plan_.region[region];
+    use.transient_bytes = placed.height_bytes;
+    const std::int64_t begin = use.persistent_bytes + (region == 1 ? kSecondRegion : 0);
+    for (int i = 0; i < plan_.tensor_count - first_transient_; ++i) {
+      if (int(second[std::size_t(i)]) == region) {
+        tensor(first_transient_ + i).offset = begin + placed.offset[std::size_t(i)];
+      }
     }
-    plan_.transient_bytes = placed.height_bytes;
-    plan_.transient_lower_bound = placed.lower_bound_bytes;
+    plan_.transient_bytes += placed.height_bytes;
+    plan_.transient_lower_bound += placed.lower_bound_bytes;
   }
 
   const Tape<N>& tape_;

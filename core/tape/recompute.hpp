@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-#include "core/tape/tape.hpp"
+#include "core/tape/builder.hpp"
 
 namespace thimble {
 
@@ -49,6 +49,38 @@ constexpr Recompute<N> keep_only(const Tape<N>& tape, std::span<const std::strin
     bool keep = tape[i].is_leaf();
     for (const auto p : patterns) keep = keep || matches(p, tape[i].name.view());
     r.keep[std::size_t(i)] = keep;
+  }
+  return r;
+}
+
+/// A schedule in words, as a template argument: "none", "blocks" (keep_block_inputs), or the names and patterns of the
+/// values to keep, separated by commas.
+struct RecomputeText {
+  static constexpr int kCapacity = 127;  // a longer text does not compile
+  char text[kCapacity + 1] = {};
+  constexpr RecomputeText(const char* words) {
+    for (int i = 0; words[i] != 0; ++i) text[i] = words[i];
+  }
+  constexpr std::string_view view() const { return text; }
+};
+
+/// The schedule that a text asks for; a pattern that names nothing does not compile.
+template <int N>
+constexpr Recompute<N> schedule_of(const Tape<N>& tape, const RecomputeText& text) {
+  if (text.view() == "none") return keep_all(tape);
+  if (text.view() == "blocks") return keep_block_inputs(tape);
+  Recompute<N> r;
+  for (int i = 0; i < N; ++i) r.keep[std::size_t(i)] = tape[i].is_leaf();
+  for (std::string_view rest = text.view(); !rest.empty();) {
+    const std::string_view pattern = rest.substr(0, rest.find(','));
+    rest.remove_prefix(pattern.size() < rest.size() ? pattern.size() + 1 : rest.size());
+    bool found = false;
+    for (int i = 0; i < N; ++i) {
+      const bool named = !tape[i].is_leaf() && matches(pattern, tape[i].name.view());
+      r.keep[std::size_t(i)] = r.keep[std::size_t(i)] || named;
+      found = found || named;
+    }
+    require(found, "recompute: no activation has one of the names to keep");
   }
   return r;
 }

@@ -10,6 +10,7 @@ enum class StepKind : std::uint8_t {
   recompute,  ///< forward again, within the backward pass
   backward,
   decode,  ///< forward of one token that follows `position` earlier ones: text generation
+  update,  ///< the optimizer's step of one parameter, within the backward pass (see with_updates)
 };
 
 /// One kernel call. In a backward step, bit k of `accumulate` says that operand k's gradient is added to what is
@@ -25,6 +26,7 @@ struct Walk {
   std::array<Step, std::size_t(3 * N)> steps = {};
   int count = 0;
   int backward_begin = 0;  ///< index of the first step after the forward pass
+  int update_begin = 0;    ///< index of the first update; `count` where there is none
   /// The value in whose storage a value's gradient lives: itself, or the output of an op that passes it on
   /// unchanged. kNoValue where no gradient arrives.
   std::array<ValueId, std::size_t(N)> gradient_home = {};
@@ -51,7 +53,7 @@ constexpr Walk<N> forward_walk(const Tape<N>& tape, StepKind kind = StepKind::fo
   for (int i = 0; i < N; ++i) {
     if (!tape[i].is_leaf()) w.steps[std::size_t(w.count++)] = {kind, ValueId(i), 0};
   }
-  w.backward_begin = w.count;
+  w.backward_begin = w.update_begin = w.count;
   return w;
 }
 
@@ -79,6 +81,7 @@ class ReverseWalker {
     for (int i = N - 1; i >= 0; --i) {
       if (!tape_[i].is_leaf() && walk_.gradient_home[std::size_t(i)] != kNoValue) backward(i);
     }
+    walk_.update_begin = walk_.count;
     return walk_;
   }
 
@@ -154,6 +157,32 @@ class ReverseWalker {
 };
 
 }  // namespace detail
+
+/// The walk with an update of every parameter that a gradient reaches, right after the last step that adds to its
+/// gradient or reads its value: from there to the next pass nothing needs either.
+template <int N>
+constexpr Walk<N> with_updates(const Tape<N>& tape, const Walk<N>& walk) {
+  std::array<int, std::size_t(N)> last = {};  // of the steps that take each parameter as an operand
+  last.fill(-1);
+  for (int s = 0; s < walk.count; ++s) {
+    for (const ValueId o : tape[walk.steps[std::size_t(s)].value].operands) {
+      if (o != kNoValue && tape[o].role == Role::parameter) last[std::size_t(o)] = s;
+    }
+  }
+  Walk<N> w = walk;
+  w.count = 0;
+  w.update_begin = -1;
+  for (int s = 0; s < walk.count; ++s) {
+    w.steps[std::size_t(w.count++)] = walk.steps[std::size_t(s)];
+    for (int i = 0; i < N; ++i) {
+      if (last[std::size_t(i)] != s || walk.gradient_home[std::size_t(i)] == kNoValue) continue;
+      if (w.update_begin < 0) w.update_begin = w.count;
+      w.steps[std::size_t(w.count++)] = {StepKind::update, ValueId(i), 0};
+    }
+  }
+  if (w.update_begin < 0) w.update_begin = w.count;
+  return w;
+}
 
 /// The steps of a training pass: forward, then backward with what the schedule recomputes. A dropped value is
 /// computed again when backward first needs it, and then stays until its last use.

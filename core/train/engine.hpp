@@ -25,8 +25,12 @@ struct ModelLayout {
   ArenaPlace targets = kNoPlace;
   std::int32_t vocabulary = 0;
   Extent limit;                   ///< the largest batch and context that there is room for
-  std::int64_t transient_begin = 0;   ///< bytes; from here to arena_bytes nothing outlives a pass
-  std::int64_t arena_bytes = 0;
+  /// Of each region of RAM: from transient_begin to its end nothing outlives a pass.
+  struct Region {
+    std::int64_t transient_begin = 0;
+    std::int64_t bytes = 0;
+  } region[2];
+  std::int64_t arena_bytes = 0;  ///< of both
   UpdateKernels<real> update;
 };
 
@@ -55,8 +59,8 @@ struct EngineState {
 template <class real>
 class Engine {
  public:
-  /// The arena must be aligned to kArenaAlignment and hold layout.arena_bytes.
-  Engine(const ModelLayout<real>& layout, std::byte* arena, Team team = {})
+  /// The arena's regions must hold the bytes of the layout's.
+  Engine(const ModelLayout<real>& layout, const Arena& arena, Team team = {})
       : layout_(layout), arena_(arena), team_(team) {}
 
   /// Weights from `seed`, moments zero, step 0.
@@ -71,6 +75,7 @@ class Engine {
         fill_initial(at(i.place), v.shape.count(layout_.limit), v.init, seed, v.name.hash, w);
       }
     });
+    torn_ = false;
     reset_optimizer();
   }
 
@@ -85,24 +90,31 @@ class Engine {
     state_ = {};
   }
 
+  /// One optimizer step on one micro-batch. Where the layout updates within the backward pass, this is the only way
+  /// to train. No window may be under way. `result` is what update() gives.
+  Status train_step(std::span<const std::int32_t> tokens, std::span<const std::int32_t> targets, const Extent& extent,
+                    const TrainOptions& options, UpdateResult& result) {
+    if (!fuses_update()) {
+      const Status s = accumulate(tokens, targets, extent);
+      if (s == Status::ok) result = update(options);
+      return s;
+    }
+    if (!allows_fused_update(options.optimizer)) return Status::needs_gradients;
+    if (torn_) return Status::torn_update;
+    const Status s = set_batch(tokens, targets, extent);
+    if (s == Status::ok) result = fused_step(options, extent, count_valid(targets));
+    return s;
+  }
+
   /// Forward and backward of one micro-batch; its gradient adds to the window's.
   /// tokens, targets: [batch, context] ids; a target of -1 does not count. Models without ids take empty spans.
   Status accumulate(std::span<const std::int32_t> tokens, std::span<const std::int32_t> targets,
                     const Extent& extent) {
+    if (fuses_update()) return Status::needs_gradients;
     const Status s = set_batch(tokens, targets, extent);
     if (s != Status::ok) return s;
-    forget_transient();
-    const RunState<real> run = run_state(extent);
-    const ProgramView<real>& p = layout_.train;
-    team_.each([&](const Worker& w) {
-      run_steps(p, 0, p.backward_begin, run, w);
-      if (p.seed != kNoPlace) {
-        if (w.index == 0) *at(p.seed) = real(1);
-        w.barrier();
-      }
-      run_steps(p, p.backward_begin, p.count, run, w);
-    });
-    state_.window.loss_sum += sum_result(p, extent);
+    run_until_update(extent);
+    state_.window.loss_sum += sum_result(layout_.train, extent);
     state_.window.valid += count_valid(targets);
     ++state_.window.micro_batches;
     return Status::ok;
@@ -111,13 +123,8 @@ class Engine {
   /// Ends the window: one optimizer step with the gradient of the mean loss over all its valid targets.
   /// A loss or gradient that is not finite leaves weights, moments and step as they were.
   UpdateResult update(const TrainOptions& options) {
-    UpdateResult r;
-    r.valid = state_.window.valid;
-    r.loss = mean_loss();
-    r.learning_rate = learning_rate(options.schedule, state_.step);
-    const bool finite_loss = r.loss - r.loss == 0;
-    if (!finite_loss) r.status = Status::non_finite_loss;
-    if (finite_loss && state_.window.micro_batches > 0) apply_update(options, r);
+    UpdateResult r = first_result(options);
+    if (r.status == Status::ok && state_.window.micro_batches > 0) apply_update(options, r);
     begin_window();
     return r;
   }
@@ -157,6 +164,10 @@ class Engine {
 
   const ModelLayout<real>& layout() const { return layout_; }
   std::int64_t step() const { return state_.step; }
+  /// Is each weight updated within the backward pass?
+  bool fuses_update() const { return layout_.train.update_begin < layout_.train.count; }
+  /// Are the weights of no whole step (Status::torn_update)? Until they are initialised or loaded anew.
+  bool torn() const { return torn_; }
   std::int64_t valid_in_window() const { return state_.window.valid; }
   double mean_loss() const { return state_.window.valid > 0 ? state_.window.loss_sum / double(state_.window.valid) : 0; }
   void set_observer(const StepObserver<real>* o) { observer_ = o; }
@@ -174,7 +185,10 @@ class Engine {
 
   /// What it takes to go on, beside weights, moments and the window's gradients.
   const EngineState& state() const { return state_; }
-  void restore(const EngineState& state) { state_ = state; }
+  void restore(const EngineState& state) {
+    state_ = state;
+    torn_ = false;
+  }
 
   /// The numbers at a place of the arena.
   real* at(ArenaPlace p) const { return run_state({}).at(p); }
@@ -186,13 +200,17 @@ class Engine {
   std::int32_t* ids(ArenaPlace p) const { return run_state({}).template at<std::int32_t>(p); }
 
   RunState<real> run_state(const Extent& extent) const {
-    return {arena_, extent, 0, state_.window.micro_batches > 0, observer_};
+    return {arena_, extent, 0, state_.window.micro_batches > 0, observer_, {}};
   }
 
   /// In debug builds nothing that an earlier pass left behind can be read unnoticed: all bits set make a NaN.
   void forget_transient() {
 #ifndef NDEBUG
-    for (std::int64_t i = layout_.transient_begin; i < layout_.arena_bytes; ++i) arena_[i] = std::byte{0xFF};
+    std::byte* const begin[] = {arena_.first, arena_.second};
+    for (int r = 0; r < 2; ++r) {
+      const auto& region = layout_.region[r];
+      for (std::int64_t i = region.transient_begin; i < region.bytes; ++i) begin[r][i] = std::byte{0xFF};
+    }
 #endif
   }
 
@@ -234,11 +252,41 @@ class Engine {
     return sum;
   }
 
-  /// The norm of the window's summed gradient.
-  double summed_gradient_norm() {
-    double* const sums = run_state({}).template at<double>(layout_.train.update_scratch);
+  /// A training pass up to its first update, or its end.
+  void run_until_update(const Extent& extent) {
+    forget_transient();
+    const RunState<real> run = run_state(extent);
+    const ProgramView<real>& p = layout_.train;
+    team_.each([&](const Worker& w) {
+      run_steps(p, 0, p.backward_begin, run, w);
+      if (p.seed != kNoPlace) {
+        if (w.index == 0) *at(p.seed) = real(1);
+        w.barrier();
+      }
+      run_steps(p, p.backward_begin, p.update_begin, run, w);
+    });
+  }
+
+  /// Loss and learning rate of the window. Not inlined: the schedule is a thousand bytes of code.
+  [[gnu::noinline]] UpdateResult first_result(const TrainOptions& options) const {
+    UpdateResult r;
+    r.valid = state_.window.valid;
+    r.loss = mean_loss();
+    r.learning_rate = learning_rate(options.schedule, state_.step);
+    if (!(r.loss - r.loss == 0)) r.status = Status::non_finite_loss;
+    return r;
+  }
+
+  double* norm_sums() { return run_state({}).template at<double>(layout_.train.update_scratch); }
+  std::int64_t norm_block_count() const {
     std::int64_t blocks = 0;
     for (const ParameterSlots& p : layout_.parameters) blocks += norm_blocks(p.count);
+    return blocks;
+  }
+
+  /// The norm of the window's summed gradient.
+  double summed_gradient_norm() {
+    double* const sums = norm_sums();
     team_.each([&](const Worker& w) {
       std::int64_t first = 0;
       for (const ParameterSlots& p : layout_.parameters) {
@@ -246,7 +294,62 @@ class Engine {
         first += norm_blocks(p.count);
       }
     });
-    return gradient_norm(sums, blocks);
+    return gradient_norm(sums, norm_block_count());
+  }
+
+  /// An update within the backward pass. The loss stands before the first tensor is updated, and nothing is if it is
+  /// not finite; a gradient is seen only when its turn comes.
+  struct FusedUpdate {
+    Engine& engine;
+    BetaPowers powers;  ///< this step included
+    OptimizerStep<real> step;
+    bool stopped = false;  ///< by a gradient that is not finite
+    int done = 0;          ///< tensors
+  };
+
+  UpdateResult fused_step(const TrainOptions& options, const Extent& extent, std::int64_t valid) {
+    const ProgramView<real>& p = layout_.train;
+    run_until_update(extent);
+    state_.window = {sum_result(p, extent), valid, 1};
+    UpdateResult r = first_result(options);
+    begin_window();
+    if (r.status != Status::ok) return r;
+    const double mean = valid > 0 ? 1 / double(valid) : 0;
+    const BetaPowers powers = state_.powers.next(options.optimizer);
+    FusedUpdate fused{*this, powers, {options.optimizer, r.learning_rate, powers, mean}};
+    const std::int64_t blocks = norm_block_count();
+    for (std::int64_t b = 0; b < blocks; ++b) norm_sums()[b] = 0;
+    RunState<real> run = run_state(extent);
+    run.update = {&fused, update_one};
+    team_.each([&](const Worker& w) { run_steps(p, p.update_begin, p.count, run, w); });
+    r.gradient_norm = gradient_norm(norm_sums(), blocks) * mean;
+    if (!(r.gradient_norm - r.gradient_norm == 0)) {
+      torn_ = fused.done > 0;
+      r.status = torn_ ? Status::torn_update : Status::non_finite_gradient;
+      return r;
+    }
+    state_.powers = fused.powers;
+    ++state_.step;
+    return r;
+  }
+
+  /// The update of one tensor, by all workers.
+  static void update_one(void* state, const ProgramStep<real>& step, const Call<real>& call, const Worker& w) {
+    FusedUpdate& fused = *static_cast<FusedUpdate*>(state);
+    if (fused.stopped) return;
+    const ModelLayout<real>& layout = fused.engine.layout_;
+    double* sums = fused.engine.norm_sums();
+    const ParameterSlots* p = layout.parameters.data();
+    for (; p->value != step.value; ++p) sums += norm_blocks(p->count);
+    layout.update.sum_squares(call.d_out, p->count, sums, w);
+    w.barrier();
+    const double norm = gradient_norm(sums, norm_blocks(p->count));
+    const bool finite = norm - norm == 0;
+    if (w.index == 0) {
+      fused.stopped = !finite;
+      fused.done += finite;
+    }
+    if (finite) fused.engine.update_tensor(*p, call.d_out, fused.step, w);
   }
 
   void apply_update(const TrainOptions& options, UpdateResult& r) {
@@ -262,25 +365,26 @@ class Engine {
     state_.powers = state_.powers.next(o);
     const OptimizerStep<real> step(o, r.learning_rate, state_.powers, clip * mean);
     team_.each([&](const Worker& w) {
-      for (const ParameterSlots& p : layout_.parameters) update_tensor(p, step, w);
+      for (const ParameterSlots& p : layout_.parameters) update_tensor(p, at(p.gradient), step, w);
     });
     ++state_.step;
   }
 
-  void update_tensor(const ParameterSlots& p, const OptimizerStep<real>& step, const Worker& w) {
+  void update_tensor(const ParameterSlots& p, const real* gradient, const OptimizerStep<real>& step, const Worker& w) {
     if (step.kind == OptimizerKind::adamw) {
-      layout_.update.adamw(at(p.weight), at(p.gradient), at(p.first_moment), at(p.second_moment), p.count,
+      layout_.update.adamw(at(p.weight), gradient, at(p.first_moment), at(p.second_moment), p.count,
                            step.adamw[p.decays], w);
     } else {
-      layout_.update.sgd(at(p.weight), at(p.gradient), at(p.first_moment), p.count, step.sgd[p.decays], w);
+      layout_.update.sgd(at(p.weight), gradient, at(p.first_moment), p.count, step.sgd[p.decays], w);
     }
   }
 
   const ModelLayout<real>& layout_;
-  std::byte* arena_;
+  Arena arena_;
   Team team_;
   const StepObserver<real>* observer_ = nullptr;
   EngineState state_;
+  bool torn_ = false;
 };
 
 }  // namespace thimble

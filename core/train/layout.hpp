@@ -13,19 +13,28 @@ struct PlanSet {
   Plan<N> evaluate;
   Plan<N> decode;
 
-  constexpr std::int64_t transient_bytes() const {
-    std::int64_t most = train.transient_bytes;
-    if (evaluate.transient_bytes > most) most = evaluate.transient_bytes;
-    if (decode.transient_bytes > most) most = decode.transient_bytes;
-    return most;
+  /// Of one of the two regions of RAM.
+  constexpr std::int64_t region_bytes(int region) const {
+    std::int64_t most = 0;
+    for (const Plan<N>* plan : {&train, &evaluate, &decode}) {
+      if (plan->region[region].transient_bytes > most) most = plan->region[region].transient_bytes;
+    }
+    return train.region[region].persistent_bytes + most;
   }
-  constexpr std::int64_t arena_bytes() const { return train.persistent_end + transient_bytes(); }
+  constexpr std::int64_t arena_bytes() const { return region_bytes(0) + region_bytes(1); }
 };
+
+/// The steps of a training pass for a plan with these options.
+template <int N>
+constexpr Walk<N> training_walk(const Tape<N>& tape, const Recompute<N>& schedule, const PlanOptions& options) {
+  const Walk<N> walk = training_walk(tape, schedule);
+  return options.fuse_update ? with_updates(tape, walk) : walk;
+}
 
 template <int N>
 constexpr PlanSet<N> make_plan_set(const Tape<N>& tape, const Recompute<N>& schedule, const PlanOptions& options) {
   const auto plan = [&](const Walk<N>& walk) { return make_plan(tape, walk, options, op_scratch_bytes); };
-  return {plan(training_walk(tape, schedule)), plan(forward_walk(tape)),
+  return {plan(training_walk(tape, schedule, options)), plan(forward_walk(tape)),
           plan(forward_walk(tape, StepKind::decode))};
 }
 
@@ -59,7 +68,7 @@ constexpr ModelLayout<real> make_layout(const Tape<N>& tape, const PlanSet<N>& p
   if (targets >= 0) l.targets = detail::place_of(plans.train, plans.train.find(TensorKind::ids, targets));
   l.vocabulary = vocabulary_of(tape);
   l.limit = options.extent;
-  l.transient_begin = plans.train.persistent_end;
+  for (int r = 0; r < 2; ++r) l.region[r] = {plans.train.region[r].persistent_bytes, plans.region_bytes(r)};
   l.arena_bytes = plans.arena_bytes();
   return l;
 }

@@ -19,6 +19,9 @@ struct OptimizerOptions {
   constexpr int moments() const { return kind == OptimizerKind::adamw ? 2 : momentum != 0 ? 1 : 0; }
 };
 
+/// May each weight be updated before all gradients are known? (In windows of one micro-batch.)
+constexpr bool allows_fused_update(const OptimizerOptions& o) { return o.clip == 0; }
+
 struct TrainOptions {
   OptimizerOptions optimizer;
   Schedule schedule;

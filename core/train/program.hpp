@@ -5,9 +5,16 @@
 
 namespace thimble {
 
-/// A place in the arena, in units of kArenaAlignment bytes.
+/// A place in the arena, in units of kArenaAlignment bytes; from kSecondPlace on in the second region.
 using ArenaPlace = std::uint32_t;
 inline constexpr ArenaPlace kNoPlace = 0xFFFFFFFFu;
+inline constexpr ArenaPlace kSecondPlace = ArenaPlace(kSecondRegion / kArenaAlignment);
+
+/// Where the regions of an arena begin, each aligned to kArenaAlignment.
+struct Arena {
+  std::byte* first = nullptr;
+  std::byte* second = nullptr;  ///< null where there is one region
+};
 
 template <class real>
 struct ProgramStep {
@@ -33,6 +40,7 @@ struct ProgramView {
   const ProgramStep<real>* steps = nullptr;
   std::int32_t count = 0;
   std::int32_t backward_begin = 0;
+  std::int32_t update_begin = 0;         ///< the first update; `count` where the steps update nothing
   ArenaPlace result = kNoPlace;          ///< the last value
   ArenaPlace seed = kNoPlace;            ///< gradient of a result that is not a loss
   ArenaPlace update_scratch = kNoPlace;  ///< partial sums of the gradient norm
@@ -46,7 +54,7 @@ struct ParameterSlots {
   ArenaPlace weight = kNoPlace;
   ArenaPlace first_moment = kNoPlace;
   ArenaPlace second_moment = kNoPlace;
-  ArenaPlace gradient = kNoPlace;
+  ArenaPlace gradient = kNoPlace;  ///< kNoPlace where it does not outlive the pass
 };
 
 /// A real-valued input's place.
@@ -102,7 +110,7 @@ constexpr int make_program(const Tape<N>& tape, const Plan<N>& plan,
 template <class real, int N>
 constexpr ProgramView<real> view_program(const Plan<N>& plan, const ProgramStep<real>* steps) {
   const Walk<N>& walk = plan.walk;
-  ProgramView<real> v{steps, walk.count, walk.backward_begin, kNoPlace, kNoPlace, kNoPlace};
+  ProgramView<real> v{steps, walk.count, walk.backward_begin, walk.update_begin, kNoPlace, kNoPlace, kNoPlace};
   for (int s = 0; s < walk.count; ++s) {
     const bool last_value = walk.steps[std::size_t(s)].value == N - 1;
     const int out = plan.step_tensors[std::size_t(s)].out;
@@ -119,7 +127,8 @@ constexpr int make_parameter_slots(const Tape<N>& tape, const Plan<N>& plan, Par
   int count = 0;
   for (int i = 0; i < plan.tensor_count; ++i) {
     const Tensor& t = plan.tensors[std::size_t(i)];
-    if (!persists(t.kind) || t.kind == TensorKind::ids) continue;
+    if (t.kind > TensorKind::weight_gradient) continue;
+    if (t.kind == TensorKind::weight_gradient && plan.walk.update_begin < plan.walk.count) continue;
     int slot = 0;
     while (slot < count && out[slot].value != t.value) ++slot;
     if (slot == count) ++count;
@@ -145,18 +154,28 @@ struct StepObserver {
   void (*after)(void* state, const ProgramStep<real>&, const Call<real>&) = nullptr;
 };
 
+/// The optimizer's step of one parameter, for a program that updates. Every worker calls it at the same time.
+template <class real>
+struct ParameterUpdate {
+  void* state = nullptr;
+  void (*run)(void* state, const ProgramStep<real>&, const Call<real>&, const Worker&) = nullptr;
+};
+
 /// What stays the same over all steps of one run of a program.
 template <class real>
 struct RunState {
-  std::byte* arena = nullptr;
+  Arena arena;
   Extent extent;
   std::int32_t position = 0;           ///< decode: number of earlier tokens
   bool add_to_gradients = false;       ///< from the second micro-batch of a window on
   const StepObserver<real>* observer = nullptr;
+  ParameterUpdate<real> update;
 
   template <class T = real>
   T* at(ArenaPlace p) const {
-    return p == kNoPlace ? nullptr : reinterpret_cast<T*>(arena + std::size_t(p) * kArenaAlignment);
+    if (p == kNoPlace) return nullptr;
+    std::byte* const region = p < kSecondPlace ? arena.first : arena.second;
+    return reinterpret_cast<T*>(region + std::size_t(p % kSecondPlace) * kArenaAlignment);
   }
 };
 
@@ -193,7 +212,11 @@ void run_steps(const ProgramView<real>& program, int begin, int end, const RunSt
       if (worker.index == 0) o->before(o->state, step, call);
       worker.barrier();
     }
-    step.kernel(call, worker);
+    if (step.kind == StepKind::update) {
+      run.update.run(run.update.state, step, call, worker);
+    } else {
+      step.kernel(call, worker);
+    }
     worker.barrier();
     if (o && o->after) {
       if (worker.index == 0) o->after(o->state, step, call);

@@ -8,20 +8,14 @@ namespace thimble {
 /// What a trainer is built for, all known at compile time.
 struct TrainerOptions {
   Extent extent;                                       ///< the largest batch and context
-  bool recompute_blocks = false;                       ///< keep block inputs only
+  RecomputeText recompute = "none";                    ///< what is computed again for backward
+  bool fuse_update = false;                            ///< update within the backward pass: see Engine::train_step
   OptimizerKind optimizer = OptimizerKind::adamw;
   std::int64_t budget_bytes = 0;                       ///< 0: no limit
+  std::int64_t second_budget_bytes = 0;                ///< of a second region of RAM, where the first is too small
 };
 
 namespace detail {
-
-template <std::int64_t needed_bytes, std::int64_t given_bytes, std::int64_t missing_bytes>
-struct ArenaFitsBudget {
-  static_assert(missing_bytes <= 0,
-                "thimble: the model does not fit its budget (template arguments: needed, given, missing bytes). "
-                "Recompute blocks, take a smaller batch or context, or an optimizer with fewer moments");
-  static constexpr bool value = true;
-};
 
 template <class Model, class S, TrainerOptions options>
 struct StaticModel {
@@ -29,14 +23,76 @@ struct StaticModel {
   static constexpr const auto& tape = tape_of<Model>;
   static constexpr int n = tape.size;
   static constexpr PlanOptions plan_options{
-      options.extent, 1, int(sizeof(real)), options.optimizer == OptimizerKind::adamw ? 2 : 1, true};
+      options.extent, 1, int(sizeof(real)), options.optimizer == OptimizerKind::adamw ? 2 : 1, true,
+      options.fuse_update};
+
+  /// In one region where that is enough.
+  static constexpr PlanSet<n> make_plans() {
+    const auto plans_for = [](const PlanOptions& o) {
+      return make_plan_set(tape, schedule_of(tape, options.recompute), o);
+    };
+    const PlanSet<n> plans = plans_for(plan_options);
+    if (options.second_budget_bytes == 0 || plans.arena_bytes() <= options.budget_bytes) return plans;
+    PlanOptions both = plan_options;
+    both.second_region_bytes = options.second_budget_bytes;
+    return plans_for(both);
+  }
 };
 
 template <class Model, class S, TrainerOptions options>
-inline constexpr auto static_plans = make_plan_set(
-    tape_of<Model>,
-    options.recompute_blocks ? keep_block_inputs(tape_of<Model>) : keep_all(tape_of<Model>),
-    StaticModel<Model, S, options>::plan_options);
+inline constexpr auto static_plans = StaticModel<Model, S, options>::make_plans();
+
+// What the compiler quotes where a model does not fit.
+template <std::int64_t bytes>
+struct Needed;
+template <std::int64_t bytes>
+struct Available;
+template <std::int64_t bytes>
+struct Missing;
+struct LargeTensor {
+  char name[Name::kCapacity + 1] = {};
+  char kind[24] = {};
+  std::int64_t bytes = 0;
+};
+
+/// The tensor of a plan that has `rank` larger ones.
+template <int N>
+constexpr LargeTensor large_tensor(const Tape<N>& tape, const Plan<N>& plan, int rank) {
+  int order[Plan<N>::kMaxTensors] = {};
+  for (int i = 0; i < plan.tensor_count; ++i) order[i] = i;
+  merge_sort(order, plan.tensor_count, [&](int a, int b) {
+    return plan.tensors[std::size_t(a)].bytes > plan.tensors[std::size_t(b)].bytes;
+  });
+  const Tensor& t = plan.tensors[std::size_t(order[rank])];
+  LargeTensor large;
+  if (t.value != kNoValue) {
+    for (int i = 0; i < tape[t.value].name.size(); ++i) large.name[i] = tape[t.value].name.text[i];
+  }
+  for (int i = 0; text_of(t.kind)[i] != 0; ++i) large.kind[i] = text_of(t.kind)[i];
+  large.bytes = t.bytes;
+  return large;
+}
+
+template <bool fits, class Needed, class Available, class Missing, LargeTensor... largest>
+struct Budget {
+  static_assert(fits,
+                "thimble: the model does not fit its budget (template arguments: bytes needed, available, missing; the "
+                "largest tensors). Recompute blocks, fuse the update, take a smaller batch or context, or an optimizer "
+                "with fewer moments");
+  static constexpr bool holds = true;
+};
+
+template <class Model, class S, TrainerOptions options>
+constexpr bool fits_budget() {
+  constexpr const auto& plans = static_plans<Model, S, options>;
+  constexpr std::int64_t missing = plans.region_bytes(0) - options.budget_bytes;
+  if constexpr (options.budget_bytes > 0 && missing > 0) {
+    return Budget<false, Needed<plans.arena_bytes()>, Available<options.budget_bytes + options.second_budget_bytes>,
+                  Missing<missing>, large_tensor(tape_of<Model>, plans.train, 0),
+                  large_tensor(tape_of<Model>, plans.train, 1), large_tensor(tape_of<Model>, plans.train, 2)>::holds;
+  }
+  return true;
+}
 
 /// The tables of a model, constant data.
 template <class Model, class S, TrainerOptions options>
@@ -96,14 +152,32 @@ class Trainer : public Engine<typename S::real> {
  public:
   static constexpr const auto& plans = detail::static_plans<Model, S, options>;
   static constexpr std::int64_t arena_bytes = plans.arena_bytes();
-  static_assert(detail::ArenaFitsBudget<arena_bytes, options.budget_bytes,
-                                        options.budget_bytes == 0 ? 0 : arena_bytes - options.budget_bytes>::value);
+  static_assert(detail::fits_budget<Model, S, options>());
+
+  /// What of the arena lies in the second region: an object of this type, placed there, goes to the constructor.
+  static constexpr bool uses_second_region = plans.region_bytes(1) > 0;
+  struct SecondPart {
+    alignas(kArenaAlignment) std::byte bytes[std::size_t(uses_second_region ? plans.region_bytes(1) : 1)];
+  };
 
   explicit Trainer(Team team = {})
-      : Engine<real>(detail::static_layout<Model, S, options>, arena_, team) {}
+    requires(!uses_second_region)
+      : Engine<real>(detail::static_layout<Model, S, options>, {arena_}, team) {}
+  explicit Trainer(SecondPart& second, Team team = {})
+      : Engine<real>(detail::static_layout<Model, S, options>,
+                     {arena_, uses_second_region ? second.bytes : nullptr}, team) {}
+
+  /// See Engine.
+  Status accumulate(std::span<const std::int32_t> tokens, std::span<const std::int32_t> targets,
+                    const Extent& extent) {
+    static_assert(!options.fuse_update,
+                  "thimble: gradients that are used up within the backward pass do not add up over micro-batches; call "
+                  "train_step, or leave fuse_update out");
+    return Engine<real>::accumulate(tokens, targets, extent);
+  }
 
  private:
-  alignas(kArenaAlignment) std::byte arena_[std::size_t(arena_bytes)];
+  alignas(kArenaAlignment) std::byte arena_[std::size_t(plans.region_bytes(0))];
 };
 
 }  // namespace thimble

@@ -13,8 +13,9 @@ struct Board {
   const char* part;              ///< the real part whose sizes the linker script enforces
   Profile profile;
   std::int64_t ram_bytes;        ///< of the part's main RAM region
+  std::int64_t second_ram_bytes;  ///< of a second region; 0: none
   std::uint32_t stack_bytes;
-  bool stack_in_ram;             ///< false: the stack has a region of its own
+  bool stack_in_ram;             ///< false: the stack lies in the second region
   std::int64_t reserve_bytes;    ///< RAM for everything but model and stack
   std::uint32_t clock_hz;
   std::uintptr_t uart_address;
@@ -24,6 +25,10 @@ struct Board {
   /// RAM that is left for a Trainer.
   constexpr std::int64_t model_budget_bytes() const {
     return ram_bytes - reserve_bytes - (stack_in_ram ? std::int64_t(stack_bytes) : 0);
+  }
+  /// And in the second region.
+  constexpr std::int64_t second_budget_bytes() const {
+    return second_ram_bytes == 0 ? 0 : second_ram_bytes - (stack_in_ram ? 0 : std::int64_t(stack_bytes));
   }
 };
 

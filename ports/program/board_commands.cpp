@@ -75,6 +75,10 @@ BoardProgram::Result BoardProgram::configure(const thimble_board_Configure& c, F
   if (!fault && c.has_schedule) fault = read_message(c.schedule, options.schedule);
   const std::uint32_t accumulate = c.accumulate == 0 ? 1 : c.accumulate;
   if (!fault && accumulate > 0xFFFF) fault = {FaultKind::bad_value, "configure.accumulate", 0, 0, 0xFFFF, accumulate};
+  if (!fault && engine_.fuses_update()) {
+    if (accumulate > 1) fault = {FaultKind::bad_value, "configure.accumulate", 0, 0, 1, accumulate};
+    if (!allows_fused_update(options.optimizer)) fault = {FaultKind::bad_value, "configure.optimizer.clip"};
+  }
   if (!fault && c.steps == 0 && model_.run.steps == 0) fault = {FaultKind::bad_value, "configure.steps", 0, 0, 1, 0};
   if (!fault && c.steps > std::uint64_t(1) << 53) {
     fault = {FaultKind::bad_value, "configure.steps", 0, 0, std::uint64_t(1) << 53, c.steps};

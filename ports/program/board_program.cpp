@@ -108,12 +108,15 @@ Status BoardProgram::train_on(const Extent& extent) {
   const std::span<const std::int32_t> tokens = ids_.first(count);
   const std::span<const std::int32_t> targets = ids_.subspan(ids_.size() / 2, count);
   const std::uint64_t began = port_.ticks(port_.state);
-  if (const Status s = engine_.accumulate(tokens, targets, extent); s != Status::ok) return s;
+  const bool one_pass = state_.accumulate == 1;
+  UpdateResult result;
+  const Status s = one_pass ? engine_.train_step(tokens, targets, extent, state_.options, result)
+                            : engine_.accumulate(tokens, targets, extent);
+  if (s != Status::ok) return s;
   ++state_.data_cursor;
   state_.tokens += std::uint64_t(extent.tokens());
   const bool window_ends = state_.data_cursor % std::uint64_t(state_.accumulate) == 0;
-  UpdateResult result;
-  if (window_ends) result = engine_.update(state_.options);
+  if (window_ends && !one_pass) result = engine_.update(state_.options);
   step_ticks_ += port_.ticks(port_.state) - began;
   if (window_ends) end_step(result, extent);
   return Status::ok;
@@ -137,7 +140,9 @@ void BoardProgram::end_step(const UpdateResult& r, const Extent& extent) {
     ++rejected_in_a_row_;
   }
   if (at_end()) set_activity(thimble_board_Activity_ACTIVITY_FINISHED);
-  if (rejected_in_a_row_ >= kMostRejectedInARow) set_activity(thimble_board_Activity_ACTIVITY_DIVERGED);
+  if (rejected_in_a_row_ >= kMostRejectedInARow || engine_.torn()) {
+    set_activity(thimble_board_Activity_ACTIVITY_DIVERGED);
+  }
 
   const std::uint32_t every = state_.run.save_every;
   if (store_.usable() && every > 0 && (step % every == 0 || !is_active(activity_))) {
@@ -177,7 +182,7 @@ bool BoardProgram::finite_weights() const {
 }
 
 Fault BoardProgram::save() {
-  if (!finite_weights()) return {FaultKind::bad_value, "weights"};
+  if (engine_.torn() || !finite_weights()) return {FaultKind::bad_value, "weights"};
   return store_.save([&](CheckpointWriter& writer) { return write_training(writer, engine_, state_); });
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Ticks spent in each op, forward and backward.
+/// Ticks spent in each op, forward and backward, and in updates within the backward pass.
 
 #include "core/ops/list.hpp"
 
@@ -17,7 +17,7 @@ class OpProfile {
   /// Recomputation counts as backward; generating text does not count.
   void add(const Value& value, StepKind kind, std::uint64_t ticks) {
     if (kind == StepKind::decode) return;
-    Entry& e = entry_of(value.op);
+    Entry& e = entry_of(kind == StepKind::update ? kUpdate.hash : value.op);
     (kind == StepKind::forward ? e.forward : e.backward) += ticks;
   }
   void add_step() { ++steps_; }
@@ -27,7 +27,7 @@ class OpProfile {
   std::uint64_t steps() const { return steps_; }
 
   static Name name_of(std::uint32_t op) {
-    Name name;
+    Name name = op == kUpdate.hash ? kUpdate : Name();
     Ops::visit(op, [&]<class Op>() { name = Op::name; });
     return name;
   }
@@ -36,11 +36,14 @@ class OpProfile {
   Entry& entry_of(std::uint32_t op) {
     int i = 0;
     while (i < count_ && entries_[i].op != op) ++i;
-    if (i == count_ && count_ < Ops::size) entries_[count_++].op = op;
-    return entries_[i < Ops::size ? i : Ops::size - 1];
+    if (i == count_ && count_ < kMost) entries_[count_++].op = op;
+    return entries_[i < kMost ? i : kMost - 1];
   }
 
-  Entry entries_[Ops::size] = {};
+  static constexpr Name kUpdate{"update"};
+  static constexpr int kMost = Ops::size + 1;
+
+  Entry entries_[kMost] = {};
   int count_ = 0;
   std::uint64_t steps_ = 0;
 };

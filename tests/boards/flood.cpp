@@ -62,7 +62,7 @@ void pour(Flood::Kind kind, std::size_t flood_bytes, QemuBoard& board, BoardClie
     }
   }
   const BoardClient::State state = client.ask();
-  std::cout << poured << " bytes: " << watch.steps() - before << " steps meanwhile, "
+  std::cout << poured << " bytes: " << watch.steps() - before << " reports meanwhile, "
             << state.damaged_frames - damaged << " damaged frames\n";
   if (state.activity != thimble_board_Activity_ACTIVITY_TRAINING) throw Error("the board", "does not train any more", "");
   if (watch.steps() == before) throw Error("the board", "did no step during the flood", "");
@@ -80,14 +80,15 @@ void run(const BoardInfo& info, const Model& model, std::size_t flood_bytes) {
   c.which_action = thimble_board_Command_configure_tag;
   c.action.configure.seed = kSeed;
   c.action.configure.steps = kEndless;
+  c.action.configure.report_every = 20;
   client.require(c, "configure");
   // Until here it was at a run of its own.
   client.on_step = [&](const BoardClient::Step& s) { watch.take(s); };
   client.require(thimble_board_Command_start_tag, "start");
   for (const Flood::Kind kind : {Flood::Kind::random, Flood::Kind::mutated_frames}) pour(kind, flood_bytes, board, client, watch);
-  const std::uint64_t then = watch.last();
-  while (watch.last() < then + 5) client.listen(kListen);
-  std::cout << watch.steps() << " steps compared with the host's\n";
+  const std::uint64_t then = watch.steps();
+  while (watch.steps() < then + 5) client.listen(kListen);
+  std::cout << watch.steps() << " reported steps compared with the host's\n";
 }
 
 }  // namespace

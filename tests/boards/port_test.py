@@ -52,7 +52,7 @@ class Port(unittest.TestCase):
         return said.decode(), emulator.returncode
 
     def test_console_loses_nothing_of_a_burst(self):
-        burst = bytes(range(200))
+        burst = bytes(range(200)) * 10
         said, status = self.talk(b"b" + burst + b"x")
         self.assertIn(f"sum {sum(burst)}\n", said)
         self.assertEqual(status, 7)

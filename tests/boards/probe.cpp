@@ -19,10 +19,10 @@ std::byte next() {
   return b;
 }
 
-/// Answers with the sum of all bytes of a burst of 200, however slowly it reads them.
+/// Answers with the sum of all bytes of a burst of 2,000, more than any buffer holds, however slowly it reads them.
 void sum_burst() {
   unsigned sum = 0;
-  for (int i = 0; i < 200; ++i) {
+  for (int i = 0; i < 2000; ++i) {
     sum += std::to_integer<unsigned>(next());
     for (volatile int wait = 0; wait < 1000; wait = wait + 1) {
     }

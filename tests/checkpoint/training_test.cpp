@@ -101,6 +101,34 @@ TEST(TrainingCheckpoint, RefusesWhatIsNotItsOwn) {
   CHECK_FALSE(run.load(good));
 }
 
+TEST(TrainingCheckpoint, AFusedUpdateGoesOnBetweenStepsAlone) {
+  using Fused = Trainer<TinyGpt, Simd<float, Plain<Profile::fused>>,
+                        TrainerOptions{.extent = {2, 4}, .fuse_update = true}>;
+  const auto fused = std::make_unique<Fused>();
+  fused->initialise(4);
+  const std::uint64_t before = fused->digest();
+  TinyRun<float> run(3);
+  TrainingState state = run.state;
+  const auto refused_for = [&](const char* field) {
+    const Fault f = load_training(*fused, source_of(run.save()), state);
+    CHECK_TRUE(f.kind == FaultKind::differs);
+    STRCMP_EQUAL(field, f.field);
+    CHECK_EQUAL(before, fused->digest());
+  };
+  run.go_on(3);
+  refused_for("header.progress.accumulate");
+  run.state.accumulate = 1;
+  refused_for("header.optimizer.clip");
+  run.state.options.optimizer.clip = 0;
+  run.go_on(2);
+  const Bytes between = run.save();
+  CHECK_FALSE(load_training(*fused, source_of(between), state));
+  CHECK_EQUAL(run.digest(), fused->digest());
+  Bytes again;
+  CHECK_FALSE(save_training(sink_to(again), *fused, state));
+  CHECK_TRUE(again == between);
+}
+
 TEST(TrainingCheckpoint, RefusesAModelOfTheSameShapesThatComputesOtherwise) {
   TinyRun<float> run(3), other(3);
   GptConfig heads = TinyGpt::kConfig;

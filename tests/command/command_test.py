@@ -92,6 +92,23 @@ class Results(Command):
         import xml.etree.ElementTree
         self.assertTrue(xml.etree.ElementTree.parse(picture).getroot().tag.endswith("svg"))
 
+    def test_a_fused_update_takes_less_memory_and_changes_no_bit(self):
+        train = ["train", "pocket", "--text", self.text, "--clip", 0, "--lr", 1e-3, "--schedule", "constant"]
+        plain = self.ok(*train, "--steps", 5)
+        fused = self.ok(*train, "--steps", 5, "--fuse-update", "--threads", 1)
+        self.assertEqual(plain["digest"], fused["digest"])
+        self.assertEqual(plain["gradient_norms"], fused["gradient_norms"])
+        self.assertLess(fused["arena_bytes"], plain["arena_bytes"])
+        plans = [self.ok("plan", "microgpt", *more) for more in ([], ["--fuse-update"])]
+        self.assertEqual([p["persistent"]["gradients"] for p in plans], [16768, 0])
+        self.assertLess(plans[1]["arena_bytes"], plans[0]["arena_bytes"])
+        kinds = [s["kind"] for s in plans[1]["program"]]
+        self.assertEqual(kinds.count("update"), 7)
+        folder = self.path / "run"
+        self.ok(*train, "--steps", 3, "--checkpoint", folder)
+        resumed = self.ok(*train, "--steps", 5, "--checkpoint", folder, "--resume", "--fuse-update")
+        self.assertEqual(resumed["digest"], plain["digest"])
+
     def test_training_repeats_itself_and_depends_on_the_seed(self):
         def digest(*more):
             return self.ok("train", "pocket", "--text", self.text, "--steps", 5, *more)["digest"]
@@ -272,6 +289,9 @@ class BadInput(Command):
         self.fails(*data, "--optimizer", "sgd", "--eps", 1e-9, says="--eps")
         self.fails(*data, "--schedule", "cosine", "--decay-steps", 1, says="wsd")
         self.fails(*data, "--schedule", "gpt3", "--min-lr", 1e-9, says="--min-lr")
+        self.fails(*data, "--fuse-update", "--accumulate", 2, says=["--fuse-update", "--accumulate"])
+        self.fails(*data, "--fuse-update", "--clip", 1, says=["--fuse-update", "--clip 0"])
+        self.fails("plan", "decoder", "--fuse-update", "--program", "decode", says="--fuse-update")
         self.fails(*data, "--batch", 3, says="--batch", status=2)
         self.fails(*data, "--column", "x", says="--csv", status=2)
         self.fails(*data, "--resume", says="--checkpoint", status=2)
@@ -380,6 +400,50 @@ class BadInput(Command):
 
     def test_a_prompt_with_unknown_symbols(self):
         self.fails("sample", "pocket", "--weights", self.trained(), "--prompt", "tab\t", says="--prompt")
+
+
+class Boards(Command):
+    def test_board_list_says_what_fits(self):
+        boards = {b["name"]: b for b in self.ok("board", "list")["boards"]}
+        self.assertIn("pocket", boards["mps2-an386"]["fits"])
+        self.assertIn("microgpt", boards["netduinoplus2"]["fits"])
+        self.assertNotIn("gpt2_small", [m for b in boards.values() for m in b["fits"]])
+
+    def test_unknown_boards_and_models_are_named(self):
+        self.fails("board", "run", "mps2-an387", "pocket", says=["mps2-an387", "mps2-an386"])
+        self.fails("board", "build", "mps2-an386", "pokket", says=["pokket", "pocket"])
+        self.fails("sim", "nonesuch", "microgpt", says=["nonesuch", "mps2-an386"])
+
+    def test_missing_programs_are_named_with_their_package(self):
+        tools = self.path / "bin"
+        tools.mkdir()
+        environment = {"PATH": str(tools)}
+        r = subprocess.run([THIMBLE, "board", "run", "mps2-an386", "pocket"], capture_output=True, text=True, env=environment)
+        self.assertEqual(r.returncode, 1)
+        self.assertIn("apt-get install qemu-system-arm", r.stderr)
+        (tools / "qemu-system-arm").symlink_to("/bin/true")
+        (tools / "cmake").symlink_to("/bin/true")
+        (tools / "ninja").symlink_to("/bin/true")
+        r = subprocess.run([THIMBLE, "board", "run", "mps2-an386", "pocket"], capture_output=True, text=True, env=environment)
+        self.assertEqual(r.returncode, 1)
+        self.assertIn("apt-get install gcc-arm-none-eabi", r.stderr)
+
+    def test_lines_and_files_that_are_none_are_refused(self):
+        self.fails("board", "pull", "mps2-an386", "pocket", self.path / "x", says=["--flash", "--serial"])
+        self.fails("board", "run", "mps2-an386", "pocket", "--serial", "/dev/null", says="/dev/null")
+        self.fails("board", "run", "mps2-an386", "pocket", "--serial", self.path / "none", says=["none", "dialout"])
+        flash = self.file("flash", "short")
+        self.fails("board", "pull", "mps2-an386", "pocket", self.path / "x", "--flash", flash, says=["flash", "bytes"])
+
+    def test_a_model_that_a_board_has_no_room_for_is_not_simulated(self):
+        self.fails("sim", "mps2-an386", "char", says=["char", "bytes", "missing"])
+
+    def test_lives_of_a_board_end_well_and_replay(self):
+        first = self.ok("sim", "mps2-an386", "microgpt", "--lives", 5, "--seed", 3)
+        self.assertEqual(first["wrong"], [])
+        self.assertEqual(sum(first["outcomes"].values()), 5)
+        self.assertGreater(first["resets"], 5)
+        self.assertEqual(first, self.ok("sim", "mps2-an386", "microgpt", "--lives", 5, "--seed", 3))
 
 
 if __name__ == "__main__":

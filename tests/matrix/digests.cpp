@@ -54,7 +54,7 @@ void print_digest(const char* name, const char* real, const char* profile) {
 template <class Arch>
 void print_all(const char* profile) {
   print_digest<Microgpt, Simd<float, Arch>, TrainerOptions{.extent = {1, 16}}>("microgpt", "f32", profile);
-  print_digest<Decoder, Simd<float, Arch>, TrainerOptions{.extent = {2, 9}, .recompute_blocks = true}>("decoder", "f32", profile);
+  print_digest<Decoder, Simd<float, Arch>, TrainerOptions{.extent = {2, 9}, .recompute = "blocks"}>("decoder", "f32", profile);
   print_digest<SmallMlp, Simd<float, Arch>, TrainerOptions{.extent = {2, 7}, .optimizer = OptimizerKind::sgd}>("mlp", "f32", profile);
 #ifndef MATRIX_FLOAT_ONLY
   print_digest<Decoder, Simd<double, Arch>, TrainerOptions{.extent = {2, 9}}>("decoder", "f64", profile);

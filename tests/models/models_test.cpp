@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "core/train/trainer.hpp"
 #include "models/gpt2_small.hpp"
 #include "tools/gradient/report.hpp"
 #include "tools/train/token_batch.hpp"
@@ -30,6 +31,8 @@ struct Run {
   int threads = 1;
   RecomputeChoice recompute;
   Profile profile = Profile::fused;
+  bool fuse_update = false;
+  int moments = 2;
 };
 
 template <class real>
@@ -40,6 +43,8 @@ Session<real> open(const std::string& model, const Run& run, const Extent& exten
   o.threads = run.threads;
   o.recompute = run.recompute;
   o.profile = run.profile;
+  o.fuse_update = run.fuse_update;
+  o.moments = run.moments;
   return Session<real>(find_model(model), o);
 }
 
@@ -76,7 +81,65 @@ void check_same_bits(const std::string& model) {
   CHECK_EQUAL_TEXT(plain, train<real>(model, {std::nullopt, 1, kBlocks}), model.c_str());
 }
 
+/// What a few steps of one micro-batch each leave behind, the last with no target that counts.
+struct Trained {
+  std::uint64_t digest = 0;
+  std::vector<double> norms;
+  std::vector<double> losses;
+};
+
+template <class real>
+Trained train_step_by_step(const std::string& name, const Run& run) {
+  const Model& model = find_model(name);
+  const Extent extent{2, std::min(model.context_limit(), 20)};
+  Session<real> session = open<real>(name, run, model.takes_tokens() ? extent : Extent{});
+  session.engine().initialise(5);
+  TrainOptions o;
+  o.optimizer.weight_decay = 0.1;
+  if (run.moments < 2) o.optimizer.kind = OptimizerKind::sgd;
+  if (run.moments < 1) o.optimizer.momentum = 0;
+  o.schedule = {.kind = ScheduleKind::linear, .peak = 1e-2, .warmup_steps = 2, .total_steps = 5};
+  Trained t;
+  for (std::uint64_t step = 0; step < 5; ++step) {
+    const Extent e = model.takes_tokens() ? Extent{1 + int(step % 2), extent.context - int(step)} : Extent{};
+    TokenBatch b = model.takes_tokens() ? random_batch(model, e, step) : TokenBatch{};
+    if (step == 4) std::fill(b.targets.begin(), b.targets.end(), kIgnoredTarget);
+    UpdateResult r;
+    CHECK(session.engine().train_step(b.tokens, b.targets, e, o, r) == Status::ok);
+    CHECK(r.status == Status::ok);
+    t.norms.push_back(r.gradient_norm);
+    t.losses.push_back(r.loss);
+  }
+  LONGS_EQUAL(5, session.engine().step());
+  t.digest = session.engine().digest();
+  return t;
+}
+
+template <class real>
+void check_fused_bits(const std::string& model, int moments) {
+  const Trained plain = train_step_by_step<real>(model, {Isa::plain, 1, kNone, Profile::fused, false, moments});
+  for (const RecomputeChoice& schedule : {kNone, kBlocks}) {
+    for (int threads : {1, 3}) {
+      const Trained fused =
+          train_step_by_step<real>(model, {std::nullopt, threads, schedule, Profile::fused, true, moments});
+      CHECK_EQUAL_TEXT(plain.digest, fused.digest, model.c_str());
+      CHECK_TEXT(plain.norms == fused.norms && plain.losses == fused.losses, model.c_str());
+    }
+  }
+}
+
 const char* const kTrained[] = {"microgpt", "decoder", "pocket", "char", "mlp"};
+
+/// Its value is 0 and the gradient of its last weight too, but that of its bias overflows.
+struct Overflowing {
+  static constexpr void build(TapeBuilder& t) {
+    const ValueId x = t.input("x", Shape::matrix(1, 16), Init::constant(0));
+    const ValueId w = t.parameter("w", Shape::matrix(16, 16), Init::constant(1));
+    const ValueId b = t.parameter("b", Shape::vector(16), Init::constant(0));
+    const ValueId huge = t.parameter("huge", Shape::matrix(16, 16), Init::constant(1e30));
+    sum(t, "sum", tanh(t, "y", linear(t, "pre_y", tanh(t, "a", linear(t, "pre_a", x, w, b)), huge, kNoValue)));
+  }
+};
 
 template <class real>
 double loss_of(Session<real>& s, const TokenBatch& b) {
@@ -96,8 +159,8 @@ TEST(Models, NoPlanHasAGap) {
   for (const Model& m : all_models()) {
     for (const RecomputeChoice& schedule : {kNone, kBlocks}) {
       for (const Extent& extent : {m.extent, Extent{4, std::min(64, m.context_limit())}, Extent{1, 1}}) {
-        for (int workers : {1, 2}) {
-          const PlanOptions options{m.takes_tokens() ? extent : Extent{}, workers, 4, 2, true};
+        for (int variant = 0; variant < 4; ++variant) {
+          const PlanOptions options{m.takes_tokens() ? extent : Extent{}, 1 + variant % 2, 4, 2, true, variant >= 2};
           for (ProgramKind p : {ProgramKind::train, ProgramKind::evaluate, ProgramKind::decode}) {
             if (p == ProgramKind::decode && !generates(m.tape)) continue;
             LONGS_EQUAL_TEXT(0, m.plan(p, schedule, options).gap_bytes(), m.name.c_str());
@@ -113,6 +176,69 @@ TEST(Models, OneDigestForAllInstructionSetsThreadsAndSchedules) {
     check_same_bits<float>(name);
     check_same_bits<double>(name);
   }
+}
+
+TEST(Models, FusedUpdatesChangeNoBit) {
+  for (const char* name : {"microgpt", "decoder", "pocket", "char", "mlp", "neuron", "plain_stack", "residual_stack"}) {
+    check_fused_bits<float>(name, 2);
+    check_fused_bits<double>(name, 1);
+  }
+  check_fused_bits<float>("microgpt", 0);
+  CHECK(train_step_by_step<float>("decoder", {std::nullopt, 1, kNone, Profile::separate, false}).digest ==
+        train_step_by_step<float>("decoder", {std::nullopt, 2, kBlocks, Profile::separate, true}).digest);
+}
+
+TEST(Models, FusedUpdatesRefuseWhatNeedsAllGradients) {
+  Session<float> session = open<float>("decoder", {.fuse_update = true}, {1, 9});
+  Engine<float>& e = session.engine();
+  e.initialise(1);
+  const std::uint64_t before = e.digest();
+  const TokenBatch b = random_batch(find_model("decoder"), {1, 9}, 1);
+  TrainOptions o;
+  UpdateResult r;
+  CHECK(e.accumulate(b.tokens, b.targets, b.extent) == Status::needs_gradients);
+  o.optimizer.clip = 1;
+  CHECK(e.train_step(b.tokens, b.targets, b.extent, o, r) == Status::needs_gradients);
+  o.optimizer.clip = 0;
+  CHECK(e.train_step(b.tokens, b.targets, {2, 9}, o, r) == Status::extent_out_of_range);
+  CHECK_EQUAL(before, e.digest());
+  CHECK(e.train_step(b.tokens, b.targets, b.extent, o, r) == Status::ok && r.status == Status::ok);
+  CHECK(before != e.digest());
+}
+
+TEST(Models, AFusedUpdateOfALossThatIsNotFiniteChangesNothing) {
+  for (const int threads : {1, 2}) {
+    Session<float> session = open<float>("decoder", {.threads = threads, .fuse_update = true}, {1, 9});
+    Engine<float>& e = session.engine();
+    e.initialise(1);
+    const TokenBatch b = random_batch(find_model("decoder"), {1, 9}, 1);
+    const auto weight = e.weight(session.prepared().parameters[4]);
+    const float good = weight[0];
+    weight[0] = INFINITY;
+    const std::uint64_t before = e.digest();
+    UpdateResult r;
+    CHECK(e.train_step(b.tokens, b.targets, b.extent, {}, r) == Status::ok);
+    CHECK(r.status == Status::non_finite_loss);
+    CHECK_EQUAL(before, e.digest());
+    CHECK_FALSE(e.torn());
+    LONGS_EQUAL(0, e.step());
+    weight[0] = good;
+    CHECK(e.train_step(b.tokens, b.targets, b.extent, {}, r) == Status::ok && r.status == Status::ok);
+    LONGS_EQUAL(1, e.step());
+  }
+}
+
+TEST(Models, AFusedUpdateThatIsCutShortSaysSo) {
+  Trainer<Overflowing, Simd<float, Plain<Profile::fused>>, {.extent = {}, .fuse_update = true}> trainer;
+  trainer.initialise(1);
+  UpdateResult r;
+  CHECK(trainer.train_step({}, {}, {}, {}, r) == Status::ok);
+  CHECK(r.status == Status::torn_update);
+  CHECK(trainer.torn());
+  LONGS_EQUAL(0, trainer.step());
+  CHECK(trainer.train_step({}, {}, {}, {}, r) == Status::torn_update);
+  trainer.initialise(1);
+  CHECK_FALSE(trainer.torn());
 }
 
 TEST(Models, AListOfKeptValuesChangesNoBit) {

@@ -1,4 +1,8 @@
 // message: the model does not fit its budget
+// message: Needed<137088>
+// message: Available<100000>
+// message: Missing<37088>
+// message: LargeTensor{"h.0.mlp.c_fc.weight", "weight", 4096}
 #include "core/train/trainer.hpp"
 #include "models/decoder.hpp"
 

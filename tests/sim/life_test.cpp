@@ -11,13 +11,16 @@ using namespace thimble;
 
 namespace {
 
-SessionOptions session_options() {
+SessionOptions session_options(bool fuse_update) {
   SessionOptions o;
   o.extent = {1, 16};
+  o.fuse_update = fuse_update;
   return o;
 }
 
-Session<float> session(find_model("microgpt"), session_options());  // made before the leak detector watches
+// Made before the leak detector watches. As images are, and with gradients that persist.
+Session<float> session(find_model("microgpt"), session_options(true));
+Session<float> unfused(find_model("microgpt"), session_options(false));
 
 constexpr FlashGeometry kFlash{64, 4096, 4};
 
@@ -73,6 +76,12 @@ TEST_GROUP(Life) {
     return finished;
   }
 };
+
+TEST(Life, AFusedUpdateGivesTheSameWeights) {
+  const LifeResult r = live(unfused, std::as_bytes(std::span(text)), TextKind::documents, options_with({}), 1, {});
+  CHECK(r.outcome == Outcome::finished);
+  CHECK_EQUAL(r.digest, quiet_digest());
+}
 
 TEST(Life, WindowsFromTheHostGiveTheSameWeights) {
   const std::uint64_t expected = quiet_digest();

@@ -82,6 +82,68 @@ static_assert(kWalkAll.steps[std::size_t(step_of(kDecoder, kWalkAll, StepKind::b
 static_assert(kWalkAll.steps[std::size_t(step_of(kDecoder, kWalkAll, StepKind::backward, "loss"))].accumulate == 0);
 static_assert(kWalkAll.steps[std::size_t(step_of(kDecoder, kWalkAll, StepKind::backward, "wte"))].accumulate == 2);
 
+/// One update of every parameter, after the last step that takes it as an operand, and right behind that step.
+template <int N>
+constexpr bool updates_are_in_their_place(const Tape<N>& tape, const Walk<N>& w) {
+  int updates = 0;
+  for (int p = 0; p < N; ++p) {
+    if (tape[p].role != Role::parameter) continue;
+    const int update = step_of(tape, w, StepKind::update, tape[p].name.view());
+    int last = -1;
+    for (int s = 0; s < w.count; ++s) {
+      for (const ValueId o : tape[w.steps[std::size_t(s)].value].operands) last = o == p ? s : last;
+    }
+    if (update < w.backward_begin || last < 0 || update <= last) return false;
+    for (int s = last + 1; s < update; ++s) {
+      if (w.steps[std::size_t(s)].kind != StepKind::update) return false;
+    }
+    ++updates;
+  }
+  return updates == count_steps(w, StepKind::update);
+}
+
+/// The steps of a walk without its updates are those of another.
+template <int N>
+constexpr bool same_but_for_updates(const Walk<N>& with, const Walk<N>& without) {
+  int s = 0;
+  for (int i = 0; i < with.count; ++i) {
+    const Step& a = with.steps[std::size_t(i)];
+    if (a.kind == StepKind::update) continue;
+    const Step& b = without.steps[std::size_t(s++)];
+    if (a.kind != b.kind || a.value != b.value || a.accumulate != b.accumulate) return false;
+  }
+  return s == without.count && with.gradient_home == without.gradient_home;
+}
+
+constexpr auto kFusedAll = with_updates(kDecoder, kWalkAll);
+constexpr auto kFusedBlocks = with_updates(kDecoder, kWalkBlocks);
+static_assert(kWalkAll.update_begin == kWalkAll.count);
+static_assert(updates_are_in_their_place(kDecoder, kFusedAll) && same_but_for_updates(kFusedAll, kWalkAll));
+static_assert(updates_are_in_their_place(kDecoder, kFusedBlocks) && same_but_for_updates(kFusedBlocks, kWalkBlocks));
+// The loss stands before anything is updated. The head gives the tied table its first gradient, the embedding its last:
+// only then is it updated, at the very end.
+static_assert(kFusedAll.update_begin > step_of(kDecoder, kFusedAll, StepKind::backward, "loss"));
+static_assert(step_of(kDecoder, kFusedAll, StepKind::update, "wte.weight") == kFusedAll.count - 1);
+static_assert(step_of(kDecoder, kFusedAll, StepKind::update, "h.1.mlp.c_proj.weight") <
+              step_of(kDecoder, kFusedAll, StepKind::backward, "h.1.act"));
+
+/// The weight `w` is applied twice, and once more when the first product is computed again.
+struct SharedWeight {
+  static constexpr void build(TapeBuilder& t) {
+    const ValueId x = t.input("x", Shape::matrix(2, 16), Init::constant(1));
+    const ValueId w = t.parameter("w", Shape::matrix(16, 16), Init::constant(1));
+    const ValueId a = tanh(t, "a", linear(t, "xw", x, w, kNoValue));
+    sum(t, "sum", tanh(t, "y", linear(t, "aw", a, w, kNoValue)));
+  }
+};
+constexpr const auto& kSharedWeight = tape_of<SharedWeight>;
+constexpr auto kNothingKept = schedule_of(kSharedWeight, "sum");
+constexpr auto kSharedWeightWalk = with_updates(kSharedWeight, training_walk(kSharedWeight, kNothingKept));
+static_assert(updates_are_in_their_place(kSharedWeight, kSharedWeightWalk));
+static_assert(count_steps(kSharedWeightWalk, StepKind::update) == 1);
+static_assert(step_of(kSharedWeight, kSharedWeightWalk, StepKind::update, "w") == kSharedWeightWalk.count - 1);
+static_assert(step_of(kSharedWeight, kSharedWeightWalk, StepKind::recompute, "xw") > 0);
+
 /// y = x + gelu(x): gelu may not write its input's gradient over a buffer that x's own still waits in.
 struct SharedThenInPlace {
   static constexpr void build(TapeBuilder& t) {
@@ -106,6 +168,30 @@ TEST(Walk, GapToTheLowerBoundIsZeroForTheDecoder) {
   constexpr auto blocks = make_plan(kDecoder, kWalkBlocks, options, op_scratch_bytes);
   static_assert(all.gap_bytes() == 0 && blocks.gap_bytes() == 0);
   CHECK(blocks.transient_bytes < all.transient_bytes);
+}
+
+TEST(Walk, FusedUpdatesLeaveNoGradientBehind) {
+  constexpr PlanOptions options{{1, 9}, 1, 4, 2, true}, fused_options{{1, 9}, 1, 4, 2, true, true};
+  constexpr auto plan = make_plan(kDecoder, kWalkAll, options, op_scratch_bytes);
+  constexpr auto fused = make_plan(kDecoder, kFusedAll, fused_options, op_scratch_bytes);
+  static_assert(fused.gap_bytes() == 0);
+  static_assert(fused.gradients_end == fused.moments_end && fused.moments_end == plan.moments_end);
+  static_assert(fused.bytes() < plan.bytes());
+  for (int i = 0; i < fused.tensor_count; ++i) {
+    const Tensor& t = fused.tensors[std::size_t(i)];
+    if (t.kind != TensorKind::weight_gradient) continue;
+    const Step& last = fused.walk.steps[std::size_t(t.last)];
+    CHECK(t.offset >= fused.persistent_end);
+    CHECK(last.kind == StepKind::update && last.value == t.value);
+  }
+}
+
+TEST(Walk, ATextIsTheScheduleThatItNames) {
+  constexpr std::string_view patterns[] = {"h.*.qkv", "h.*.attn", "embed"};
+  static_assert(schedule_of(kDecoder, "h.*.qkv,h.*.attn,embed").keep ==
+                keep_only(kDecoder, std::span<const std::string_view>(patterns)).keep);
+  static_assert(schedule_of(kDecoder, "none").keep == kAll.keep);
+  static_assert(schedule_of(kDecoder, "blocks").keep == kBlocks.keep);
 }
 
 TEST(Walk, AListOfNamesKeepsJustThose) {

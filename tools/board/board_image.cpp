@@ -2,6 +2,7 @@
 
 #include <elf.h>
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 
@@ -41,7 +42,7 @@ void add_sections(const std::string& file, const BoardInfo& board, const fs::pat
 /// The end of what a build printed, from its first error on.
 std::string first_error(const fs::path& log) {
   std::string text = read_file(log.string());
-  for (const char* const mark : {"CMake Error", "error:", "ld:"}) {
+  for (const char* const mark : {"CMake Error", "In instantiation of", "error:", "ld:"}) {
     const std::size_t at = text.find(mark);
     if (at == std::string::npos) continue;
     text = text.substr(text.rfind('\n', at) + 1);
@@ -87,6 +88,26 @@ ImageSize image_size(const fs::path& elf, const BoardInfo& board) {
   return size;
 }
 
+ImageArena image_arena(const Model& m, const BoardInfo& b, const RecomputeChoice& schedule) {
+  PlanOptions o{m.extent, 1, int(sizeof(float)), m.training.optimizer.moments(), true,
+                allows_fused_update(m.training.optimizer)};
+  ImageArena arena;
+  for (const std::int64_t second : {std::int64_t(0), b.second_budget_bytes()}) {
+    o.second_region_bytes = second;
+    RegionUse most[2];
+    for (const ProgramKind kind : {ProgramKind::train, ProgramKind::evaluate, ProgramKind::decode}) {
+      const PlanData plan = m.plan(kind, schedule, o);
+      for (int r = 0; r < 2; ++r) {
+        most[r] = {plan.region[r].persistent_bytes, std::max(most[r].transient_bytes, plan.region[r].transient_bytes)};
+        arena.bytes[r] = most[r].persistent_bytes + most[r].transient_bytes;
+      }
+    }
+    arena.missing_bytes = std::max<std::int64_t>(0, arena.bytes[0] - b.model_budget_bytes());
+    if (arena.fits()) break;
+  }
+  return arena;
+}
+
 BoardImage build_image(const BoardInfo& board, const ImageRequest& request) {
   require_sources();
   for (const char* const program : {"cmake", "ninja"}) require_program(program);
@@ -103,7 +124,8 @@ BoardImage build_image(const BoardInfo& board, const ImageRequest& request) {
       "-DTHIMBLE_BOARD=" + board.name, "-DTHIMBLE_BOARD_MODELS=" + request.model,
       "-DTHIMBLE_BOARD_DATA=" + text.string(),
       std::string("-DTHIMBLE_BOARD_DOCUMENTS=") + (request.documents ? "ON" : "OFF"),
-      std::string("-DTHIMBLE_BOARD_RECOMPUTE=") + (request.recompute ? "ON" : "OFF")};
+      "-DTHIMBLE_BOARD_RECOMPUTE=" + request.recompute,
+      std::string("-DTHIMBLE_BOARD_FUSE_UPDATE=") + (request.fuse_update ? "ON" : "OFF")};
   const bool same = fs::exists(stamp) && read_file(stamp.string()) == configuration(configure);
   if (!same) {
     fs::remove(stamp);

@@ -18,7 +18,7 @@ struct BoardInfo {
   Profile profile = Profile::fused;
   std::vector<std::string> qemu;  ///< the emulator and its options
   std::int64_t ram_bytes = 0;
-  std::int64_t second_ram_bytes = 0;  ///< a region of its own, for the stack; 0: none
+  std::int64_t second_ram_bytes = 0;  ///< a second region, with the stack and a part of large models; 0: none
   std::int64_t stack_bytes = 0;
   std::int64_t reserve_bytes = 0;  ///< RAM for everything but model and stack
   std::int64_t flash_bytes = 0;
@@ -29,6 +29,8 @@ struct BoardInfo {
   std::int64_t model_budget_bytes() const {
     return ram_bytes - reserve_bytes - (second_ram_bytes == 0 ? stack_bytes : 0);
   }
+  /// And in the second region.
+  std::int64_t second_budget_bytes() const { return second_ram_bytes == 0 ? 0 : second_ram_bytes - stack_bytes; }
 };
 
 const std::vector<BoardInfo>& all_boards();

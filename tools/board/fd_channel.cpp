@@ -5,6 +5,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <map>
@@ -13,20 +14,43 @@
 
 namespace thimble {
 
+void FdChannel::set_descriptors(int input, int output) {
+  input_ = input;
+  output_ = output;
+  ::fcntl(output_, F_SETFL, ::fcntl(output_, F_GETFL) | O_NONBLOCK);
+}
+
+/// The other side may take nothing more until what it says is read, so both go on while this waits.
 void FdChannel::write(std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const ssize_t n = ::write(output_, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) throw Error(name_, last_words(), "");
-    bytes = bytes.subspan(std::size_t(n));
+    if (n > 0) bytes = bytes.subspan(std::size_t(n));
+    if (n >= 0 || errno == EINTR) continue;
+    if (errno != EAGAIN) throw Error(name_, last_words(), "");
+    pollfd p[] = {{output_, POLLOUT, 0}, {input_, POLLIN, 0}};
+    if (::poll(p, 2, -1) < 0 || p[1].revents == 0) continue;
+    std::byte chunk[4096];
+    const std::size_t count = read_now(chunk);
+    early_.insert(early_.end(), chunk, chunk + count);
   }
 }
 
 std::size_t FdChannel::read(std::span<std::byte> to, std::chrono::milliseconds wait) {
+  if (!early_.empty()) {
+    const std::size_t n = std::min(to.size(), early_.size());
+    std::copy_n(early_.begin(), n, to.begin());
+    early_.erase(early_.begin(), early_.begin() + std::ptrdiff_t(n));
+    return n;
+  }
   pollfd p{input_, POLLIN, 0};
   const int ready = ::poll(&p, 1, int(wait.count()));
   if (ready == 0 || (ready < 0 && errno == EINTR)) return 0;
-  const ssize_t n = ready < 0 ? -1 : ::read(input_, to.data(), to.size());
+  return read_now(to);
+}
+
+/// What is there; an Error where the line has been closed.
+std::size_t FdChannel::read_now(std::span<std::byte> to) {
+  const ssize_t n = ::read(input_, to.data(), to.size());
   if (n < 0 && (errno == EINTR || errno == EAGAIN)) return 0;
   if (n <= 0) throw Error(name_, last_words(), "");
   return std::size_t(n);

@@ -2,6 +2,7 @@
 /// Bytes over file descriptors: a serial device, or an emulator's pipes.
 
 #include <string>
+#include <vector>
 
 #include "tools/board/byte_channel.hpp"
 
@@ -19,18 +20,18 @@ class FdChannel : public ByteChannel {
  protected:
   /// name: of the device, for errors. The descriptors are the subclass's to close.
   explicit FdChannel(std::string name) : name_(std::move(name)) {}
-  void set_descriptors(int input, int output) {
-    input_ = input;
-    output_ = output;
-  }
+  void set_descriptors(int input, int output);
   /// Why the other side is gone.
   virtual std::string last_words() { return "the other side has closed the line"; }
   const std::string& name() const { return name_; }
 
  private:
+  std::size_t read_now(std::span<std::byte> to);
+
   std::string name_;
   int input_ = -1;
   int output_ = -1;
+  std::vector<std::byte> early_;  ///< bytes that came while `write` waited
 };
 
 /// A serial device, raw, 8 data bits, no parity, one stop bit.

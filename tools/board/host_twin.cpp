@@ -14,6 +14,7 @@ HostTwin::HostTwin(const Model& model, const SessionOptions& options, std::uniqu
 std::uint64_t HostTwin::digest_after(std::uint64_t step) {
   Engine<float>& engine = session_.engine();
   while (digests_.size() <= step) {
+    // On the board the update may be a part of the pass: here it never is.
     for (std::uint64_t i = 0; i < accumulate_; ++i) {
       const TokenBatch b = data_->batch(cursor_++);
       const Status s = engine.accumulate(b.tokens, b.targets, b.extent);

@@ -22,19 +22,6 @@ const char* compiler_of(const BoardInfo& b) {
   return b.family == "riscv" ? "riscv64-unknown-elf-g++" : "arm-none-eabi-g++";
 }
 
-/// RAM that the model would take on a board, before anything is built.
-std::int64_t arena_bytes(const Model& m) {
-  PlanOptions o{m.extent, 1, int(sizeof(float)), m.training.optimizer.moments(), true};
-  std::int64_t most = 0;
-  std::int64_t persistent = 0;
-  for (const ProgramKind kind : {ProgramKind::train, ProgramKind::evaluate, ProgramKind::decode}) {
-    const PlanData p = m.plan(kind, {}, o);
-    persistent = p.persistent_end;
-    most = std::max(most, p.transient_bytes);
-  }
-  return persistent + most;
-}
-
 Json size_json(const BoardInfo& b, const ImageSize& s) {
   return {{"ram_bytes", s.ram_bytes},
           {"ram_spare_bytes", b.ram_bytes - s.ram_bytes},
@@ -60,7 +47,7 @@ void list(bool json) {
     for (const Model& m : all_models()) {
       const std::filesystem::path elf = image_folder(b) / (m.name + ".elf");
       if (std::filesystem::exists(elf)) images[m.name] = size_json(b, image_size(elf, b));
-      if (arena_bytes(m) <= b.model_budget_bytes()) fits.push_back(m.name);
+      if (image_arena(m, b, m.board_recompute).fits()) fits.push_back(m.name);
     }
     j["images"] = images;
     j["fits"] = fits;
@@ -83,10 +70,13 @@ void build(const BoardFlags& flags) {
   find_model(flags.model);
   const BoardImage image = build_image(b, flags.request());
   if (flags.json) {
+    const Model& m = find_model(flags.model);
+    const ImageArena arena =
+        image_arena(m, b, flags.recompute.empty() ? m.board_recompute : recompute_choice(flags.recompute));
     Json j{{"board", b.name},
            {"model", flags.model},
            {"image", image.elf.string()},
-           {"arena_bytes", arena_bytes(find_model(flags.model))},
+           {"arena_bytes", arena.bytes[0] + arena.bytes[1]},
            {"text_bytes", std::filesystem::file_size(image.text)}};
     j.update(size_json(b, image.size));
     print_json(j);

@@ -1,5 +1,8 @@
 #include "tools/command/board_flags.hpp"
 
+#include <algorithm>
+#include <cctype>
+#include <cstring>
 #include <iostream>
 #include <random>
 
@@ -17,7 +20,13 @@ void BoardFlags::add_image_to(CLI::App& c) {
   c.add_option("--documents", documents,
                "The documents that it carries, one a line, trained on in order; default: a generated list of names")
       ->excludes(t);
-  c.add_flag("--recompute", recompute, "Keep block inputs only: less RAM, more instructions");
+  c.add_option("--recompute", recompute,
+               "Which activations are computed again for backward: none, blocks, or a comma-separated list of the values "
+               "to keep; default: as the model wants it on boards")
+      ->check([](const std::string& text) {
+        const auto odd = [](char c) { return !std::isalnum(static_cast<unsigned char>(c)) && !std::strchr(".,*_", c); };
+        return std::any_of(text.begin(), text.end(), odd) ? in_quotes(text) + " is no list of names" : std::string();
+      });
 }
 
 void BoardFlags::add_line_to(CLI::App& c) {
@@ -36,6 +45,7 @@ ImageRequest BoardFlags::request() const {
   r.documents = text.empty();
   r.text = text.empty() ? documents : text;
   r.recompute = recompute;
+  r.fuse_update = fuse_update && allows_fused_update(find_model(model).training.optimizer);
   return r;
 }
 

@@ -16,7 +16,8 @@ struct BoardFlags {
   std::string model;
   std::string text;
   std::string documents;
-  bool recompute = false;
+  std::string recompute;
+  bool fuse_update = true;  ///< no flag: the run's own options decide
   std::string serial;
   int baud = 115200;
   std::string flash;

@@ -400,6 +400,8 @@ void add_board_run_command(CLI::App& board) {
   c->callback([f] {
     f->train.model = f->board.model;
     f->board.json = f->train.common.json;
+    const double clip = f->train.clip.value_or(find_model(f->board.model).training.optimizer.clip);
+    f->board.fuse_update = f->train.accumulate == 1 && clip == 0;
     const int status = BoardRun(*f).run();
     if (status != 0) throw CLI::RuntimeError(status);
   });

@@ -46,6 +46,12 @@ void LayoutFlags::add_to(CLI::App& command) {
       ->capture_default_str();
 }
 
+void LayoutFlags::add_fuse_update_to(CLI::App& command) {
+  command.add_flag("--fuse-update", fuse_update,
+                   "Update each weight within the backward pass, as soon as its gradient is whole: no memory for "
+                   "gradients, the same bits; needs --clip 0 and one micro-batch a step");
+}
+
 Extent LayoutFlags::extent_for(const Model& model) const {
   Extent e = model.extent;
   if (batch > 0) e.batch = batch;
@@ -55,18 +61,6 @@ Extent LayoutFlags::extent_for(const Model& model) const {
                                  std::to_string(model.context_limit()) + " positions of " + model.name, "");
   }
   return e;
-}
-
-RecomputeChoice recompute_choice(const std::string& text) {
-  RecomputeChoice c;
-  if (text == "none") return c;
-  if (text == "blocks") {
-    c.kind = RecomputeChoice::Kind::blocks;
-    return c;
-  }
-  c.kind = RecomputeChoice::Kind::list;
-  c.kept = CLI::detail::split(text, ',');
-  return c;
 }
 
 SessionOptions session_options(const CommonFlags& common, const Extent& extent) {

@@ -32,8 +32,11 @@ struct LayoutFlags {
   int batch = 0;    ///< 0: the model's default
   int context = 0;  ///< 0: the model's default
   std::string recompute = "none";
+  bool fuse_update = false;
 
   void add_to(CLI::App& command);
+  /// For those that train.
+  void add_fuse_update_to(CLI::App& command);
   Extent extent_for(const Model& model) const;
 };
 
@@ -41,9 +44,6 @@ struct LayoutFlags {
 inline constexpr const char* kTokenizerHelp =
     "GPT-2's tokenizer: a folder with tokenizer.json, or vocab.json and merges.txt, or one of these files; default: the "
     "one in the weights, or beside them";
-
-/// none, blocks, or a comma-separated list of the values to keep.
-RecomputeChoice recompute_choice(const std::string& text);
 
 SessionOptions session_options(const CommonFlags& common, const Extent& extent);
 

@@ -93,7 +93,8 @@ void run(const Flags& flags) {
   const ProgramKind program = program_kind(flags.program);
   const bool training = program == ProgramKind::train;
   const PlanOptions options{extent, flags.common.thread_count(), flags.common.real_bytes(),
-                            flags.optimizer == "none" ? 0 : optimizer.moments(), training};
+                            flags.optimizer == "none" ? 0 : optimizer.moments(), training,
+                            flags.layout.fuse_update};
   const PlanData chosen = model.plan(program, recompute_choice(flags.layout.recompute), options);
   if (flags.svg == "-") {
     std::cout << plan_svg(model, chosen);
@@ -106,6 +107,9 @@ void run(const Flags& flags) {
     if (training && other != flags.layout.recompute) {
       plans.emplace_back(other, model.plan(program, recompute_choice(other), options));
     }
+  }
+  if (flags.layout.fuse_update && !training) {
+    throw Error("--fuse-update", "updates are a part of the training pass", "leave it out");
   }
   if (flags.common.json) {
     Json j = plan_json(model, chosen, true);
@@ -135,6 +139,7 @@ void add_plan_command(CLI::App& app) {
       ->check(CLI::IsMember({"train", "evaluate", "decode"}))
       ->capture_default_str();
   flags->layout.add_to(*c);
+  flags->layout.add_fuse_update_to(*c);
   flags->common.add_to(*c);
   c->callback([flags] { run(*flags); });
 }

@@ -4,7 +4,7 @@
 #include <iostream>
 #include <map>
 
-#include "tools/board/board_info.hpp"
+#include "tools/board/board_image.hpp"
 #include "tools/command/common.hpp"
 #include "tools/files/text_file.hpp"
 #include "tools/sim/life.hpp"
@@ -49,18 +49,19 @@ class SimCommand {
               : !flags.documents.empty() ? read_file(flags.documents)
                                          : kGeneratedNames),
         kind_(flags.text.empty() ? TextKind::documents : TextKind::windows), session_(model_, options()) {
-    const std::int64_t arena = session_.engine().layout().arena_bytes;
-    if (arena > board_.model_budget_bytes()) {
+    const ImageArena arena = image_arena(model_, board_, model_.board_recompute);
+    if (!arena.fits()) {
       throw Error(model_.name + " on " + board_.name,
-                  "its arena takes " + std::to_string(arena) + " bytes, the board has " +
-                      std::to_string(board_.model_budget_bytes()) + " for it: " +
-                      std::to_string(arena - board_.model_budget_bytes()) + " are missing",
+                  "its arena takes " + std::to_string(arena.bytes[0]) + " bytes, the board has " +
+                      std::to_string(board_.model_budget_bytes()) + " for it: " + std::to_string(arena.missing_bytes) +
+                      " are missing",
                   "thimble board list shows what fits");
     }
     options_.steps = flags.steps;
     options_.save_every = flags.save_every;
     options_.data_from_host = flags.from_host;
     options_.profile = board_.profile;
+    options_.costs = OpCosts::of_board(board_.name);
     options_.flash = board_.checkpoint_flash;
   }
 
@@ -86,6 +87,8 @@ class SimCommand {
     o.threads = 1;
     o.profile = board_.profile;
     o.moments = model_.training.optimizer.moments();
+    o.recompute = model_.board_recompute;
+    o.fuse_update = allows_fused_update(model_.training.optimizer);
     return o;
   }
 

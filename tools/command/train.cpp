@@ -139,6 +139,11 @@ class TrainCommand {
     SessionOptions o = session_options(flags_.common, data_->extent());
     o.recompute = recompute_choice(flags_.layout.recompute);
     o.moments = plan_.options.optimizer.moments();
+    o.fuse_update = flags_.layout.fuse_update;
+    if (o.fuse_update && !allows_fused_update(plan_.options.optimizer)) {
+      throw Error("--fuse-update", "clipping needs the norm of all gradients before the first weight is updated",
+                  "give --clip 0, or leave it out");
+    }
     return o;
   }
 
@@ -207,6 +212,7 @@ class TrainCommand {
   }
 
   void require_finite_weights() const {
+    if (session_.engine().torn()) throw Error("training", "the last update was cut short", "nothing was saved");
     for (const ParameterSlots& p : session_.prepared().parameters) {
       if (!first_non_finite(std::span<const real>(session_.engine().weight(p)))) continue;
       throw Error("training", "the weight " + std::string(session_.name_of(p)) + " is not finite any more",

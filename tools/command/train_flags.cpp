@@ -140,6 +140,7 @@ TrainOptions train_options(const TrainFlags& f, const Model& model, std::int64_t
 void add_train_flags(CLI::App& c, TrainFlags& f) {
   c.add_option("model", f.model, "The model's name")->required();
   f.layout.add_to(c);
+  f.layout.add_fuse_update_to(c);
   add_data_flags(c, f.data);
   c.add_option("--steps", f.steps, "Optimizer steps; 0: the model's default, or all of --tokens")
       ->check(whole_number(0, kMostSteps))
@@ -172,6 +173,8 @@ void require_consistent(const TrainFlags& f) {
     refuse(is_preset(*f.schedule) && f.min_lr, "--min-lr", "is given by the preset's shape");
     refuse(is_preset(*f.schedule) && f.warmup, "--warmup", "is given by the preset's shape");
   }
+  refuse(f.accumulate > 1 && f.layout.fuse_update, "--fuse-update",
+         "keeps no gradient that could add up over the micro-batches of --accumulate");
   // Nothing that is written may be something that is read, or written twice.
   const std::pair<const char*, const std::string*> files[] = {
       {"--save", &f.save},           {"--log", &f.log},         {"--text", &f.data.text},

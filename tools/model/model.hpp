@@ -18,6 +18,9 @@ struct RecomputeChoice {
   std::vector<std::string> kept;
 };
 
+/// none, blocks, or a comma-separated list of the values to keep.
+RecomputeChoice recompute_choice(const std::string& text);
+
 /// The kernels of one model for one number type and instruction set.
 template <class real>
 struct KernelTable {
@@ -52,6 +55,7 @@ struct Model {
   std::string description;
   Extent extent;            ///< default batch and context
   TrainOptions training;    ///< default optimizer and schedule
+  RecomputeChoice board_recompute;  ///< default --recompute of images
   std::optional<GptConfig> gpt;  ///< where it is one of the family
   TapeView tape;
   KernelSets<float> f32;

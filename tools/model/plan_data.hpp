@@ -1,6 +1,7 @@
 #pragma once
 /// A plan without its template parameter, for the views that print it.
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@ struct PlanData {
   std::int64_t persistent_end = 0;
   std::int64_t transient_bytes = 0;
   std::int64_t transient_lower_bound = 0;
+  RegionUse region[2];
 
   std::int64_t bytes() const { return persistent_end + transient_bytes; }
   std::int64_t gap_bytes() const { return transient_bytes - transient_lower_bound; }
@@ -42,6 +44,7 @@ PlanData plan_data(const Plan<N>& p, const PlanOptions& options) {
   d.persistent_end = p.persistent_end;
   d.transient_bytes = p.transient_bytes;
   d.transient_lower_bound = p.transient_lower_bound;
+  std::copy(std::begin(p.region), std::end(p.region), d.region);
   return d;
 }
 

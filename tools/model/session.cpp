@@ -26,7 +26,7 @@ Isa choose_isa(const SessionOptions& o) {
 
 template <class real>
 std::unique_ptr<PreparedModel<real>> prepare(const Model& m, const SessionOptions& o) {
-  PlanOptions plan{o.extent, o.threads, int(sizeof(real)), o.moments, o.gradients};
+  PlanOptions plan{o.extent, o.threads, int(sizeof(real)), o.moments, o.gradients, o.fuse_update};
   const KernelTable<real> kernels = choose_kernels<real>(m, o);
   if constexpr (sizeof(real) == 4) {
     return m.prepare_f32(o.recompute, plan, kernels);
@@ -72,7 +72,7 @@ Session<real>::Session(const Model& model, const SessionOptions& o)
       prepared_(prepare<real>(model, o)),
       arena_(prepared_->layout.arena_bytes),
       team_(o.threads),
-      engine_(prepared_->layout, arena_.data(), team_.team()) {}
+      engine_(prepared_->layout, {arena_.data()}, team_.team()) {}
 
 template KernelTable<float> choose_kernels(const Model&, const SessionOptions&);
 template KernelTable<double> choose_kernels(const Model&, const SessionOptions&);

@@ -13,6 +13,7 @@ struct SessionOptions {
   RecomputeChoice recompute;
   int moments = 2;
   bool gradients = true;  ///< false: weights only
+  bool fuse_update = false;  ///< each weight is updated within the backward pass (Engine::train_step)
   int threads = 1;
   std::optional<Isa> isa;  ///< nothing: the best this processor can run
   Profile profile = Profile::fused;

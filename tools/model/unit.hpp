@@ -36,7 +36,7 @@ Recompute<tape_of<M>.size> recompute_for(const RecomputeChoice& choice) {
 template <class M>
 PlanData plan_model(ProgramKind program, const RecomputeChoice& choice, const PlanOptions& options) {
   const auto& tape = tape_of<M>;
-  const auto walk = program == ProgramKind::train ? training_walk(tape, recompute_for<M>(choice))
+  const auto walk = program == ProgramKind::train ? training_walk(tape, recompute_for<M>(choice), options)
                     : forward_walk(tape, program == ProgramKind::decode ? StepKind::decode : StepKind::forward);
   const auto plan = std::make_unique<Plan<tape_of<M>.size>>(make_plan(tape, walk, options, op_scratch_bytes));
   return plan_data(*plan, options);
@@ -82,6 +82,7 @@ Model describe_model(const char* name, const KernelSets<float>& f32, const Kerne
   m.description = M::kDescription;
   m.extent = M::kExtent;
   m.training = M::kTraining;
+  if constexpr (requires { M::kBoardRecompute; }) m.board_recompute = recompute_choice(M::kBoardRecompute);
   if constexpr (requires { M::kConfig; }) {
     if constexpr (std::is_same_v<std::remove_cv_t<decltype(M::kConfig)>, GptConfig>) m.gpt = M::kConfig;
   }

@@ -14,6 +14,7 @@ const char* text_of(StepKind k) {
     case StepKind::recompute: return "recompute";
     case StepKind::backward: return "backward";
     case StepKind::decode: return "decode";
+    case StepKind::update: return "update";
   }
   return "";
 }
@@ -44,7 +45,7 @@ std::int64_t checkpoint_bytes(const Model& model, const PlanData& plan) {
   const bool is_double = plan.options.real_bytes == 8;
   const std::uint64_t bytes =
       most_checkpoint_bytes(model.tape, is_double ? kNumberTypeOf<double> : kNumberTypeOf<float>, plan.options.moments,
-                            plan.options.gradients);
+                            plan.options.keeps_gradients());
   return std::int64_t(bytes);
 }
 

@@ -113,6 +113,7 @@ void draw_legend(Picture& p) {
   const std::pair<TensorKind, const char*> entries[] = {{TensorKind::output, "activation"},
                                                         {TensorKind::saved, "statistics"},
                                                         {TensorKind::gradient, "gradient"},
+                                                        {TensorKind::weight_gradient, "of a weight"},
                                                         {TensorKind::scratch, "workspace"},
                                                         {TensorKind::cache, "cache"}};
   double x = kLeft + kPersistentWidth + kSpace;

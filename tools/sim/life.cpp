@@ -203,20 +203,12 @@ class Life {
   }
   std::uint64_t ticks_of_a_run() const { return options_.steps * (ticks_of_a_step() + SimBoard::kByteTicks * 100); }
   std::uint64_t ticks_of_a_step() const {
-    std::int64_t flops = 0;
-    const TapeView tape = engine_.layout().tape;
-    for (int i = 0; i < tape.size; ++i) {
-      const Flops f = op_flops(tape[i], engine_.layout().limit);
-      flops += f.forward + f.backward;
-    }
-    return std::uint64_t(double(flops) * options_.instructions_per_flop);
+    return options_.costs.instructions_of_step(engine_.layout().tape, engine_.layout().limit);
   }
 
   static void pass_time(void* self, const ProgramStep<float>& step, const Call<float>& call) {
     Life& l = *static_cast<Life*>(self);
-    const Flops f = op_flops(l.engine_.layout().tape[step.value], call.extent);
-    const std::int64_t flops = step.kind == StepKind::backward ? f.backward : f.forward;
-    l.board_.advance(std::uint64_t(double(flops) * l.options_.instructions_per_flop));
+    l.board_.advance(l.options_.costs.instructions(l.engine_.layout().tape[step.value], step.kind, call.extent));
   }
 
   static constexpr std::uint64_t kRunSeed = 7;

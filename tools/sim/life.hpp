@@ -8,6 +8,7 @@
 #include "ports/program/text_data.hpp"
 #include "ports/sim/board.hpp"
 #include "tools/model/session.hpp"
+#include "tools/sim/costs.hpp"
 
 namespace thimble {
 
@@ -28,7 +29,7 @@ struct LifeOptions {
   Profile profile = Profile::fused;  ///< of the session's kernels
   FlashGeometry flash;
   LifeFaults faults;
-  double instructions_per_flop = 2;  ///< of the emulated board: virtual time
+  OpCosts costs;  ///< of the emulated board: virtual time
 };
 
 /// How a life ended. All but `wrong` are allowed.

@@ -59,7 +59,10 @@ TrainSummary train(Session<real>& session, DataSource& data, const TrainPlan& pl
   const std::uint64_t end = std::uint64_t(plan.steps) * a_step;
   while (position.data_cursor < end && !stop) {
     const TokenBatch batch = data.batch(position.data_cursor);
-    require_ok(engine.accumulate(batch.tokens, batch.targets, batch.extent), "training data");
+    UpdateResult r;
+    require_ok(a_step == 1 ? engine.train_step(batch.tokens, batch.targets, batch.extent, plan.options, r)
+                           : engine.accumulate(batch.tokens, batch.targets, batch.extent),
+               "training data");
     ++position.data_cursor;
     position.tokens += batch.extent.tokens();
     summary.tokens += batch.extent.tokens();
@@ -68,7 +71,7 @@ TrainSummary train(Session<real>& session, DataSource& data, const TrainPlan& pl
       continue;
     }
     const std::int64_t step = std::int64_t(position.data_cursor / a_step);
-    const UpdateResult r = engine.update(plan.options);
+    if (a_step > 1) r = engine.update(plan.options);
     if (r.status == Status::ok) position.running_loss = next_running_loss(position.running_loss, step - 1, r.loss);
     summary.losses.push_back(r.loss);
     summary.gradient_norms.push_back(r.gradient_norm);
@@ -79,6 +82,10 @@ TrainSummary train(Session<real>& session, DataSource& data, const TrainPlan& pl
     if (hooks.step) hooks.step({step, r, summary.tokens, summary.seconds});
     if (hooks.micro_batch) hooks.micro_batch(position);
 
+    if (r.status == Status::torn_update) {
+      throw Error("training, step " + std::to_string(step), text_of(r.status),
+                  "go on from the last checkpoint, without --fuse-update or with a lower --lr");
+    }
     rejected_in_a_row = r.status == Status::ok ? 0 : rejected_in_a_row + 1;
     summary.rejected += r.status != Status::ok;
     if (rejected_in_a_row == kMostRejectedInARow) {

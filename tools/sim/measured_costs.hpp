@@ -1,0 +1,8 @@
+#pragma once
+
+namespace thimble {
+
+/// costs.json: {board: {op: [forward, backward]}}, instructions for each multiply-add.
+extern const char* const kMeasuredCosts;
+
+}  // namespace thimble
