@@ -20,8 +20,10 @@ struct Lanes {
   using Vec = typename S::Vec;
   static constexpr int count = 16;
   static constexpr int parts = count / S::width;
-  /// Are rare things done by a loop over the lanes, for the size of the code?
-  static constexpr bool kLoops = parts > 2;
+  /// Are rare things done by a loop over the lanes, for the size of the code? Those in plain C++ can be.
+  static constexpr bool kLoops = requires(Vec v) {
+    v.lane[0];
+  };
   static_assert(parts * S::width == count, "a native vector must hold 4, 8 or 16 lanes");
   struct Mask {
     typename Vec::Mask part[parts];
@@ -125,7 +127,7 @@ struct Lanes {
   /// is a loop, for the size of the code.
   template <class F>
   THIMBLE_INLINE friend Lanes map(Lanes a, F f) {
-    if constexpr (!kLoops) {
+    if constexpr (parts <= 2) {
       return each([&](int k) THIMBLE_INLINE_LAMBDA { return f(a.part[k]); });
     } else {
       for (int k = 0; k < parts; ++k) a.part[k] = f(a.part[k]);
@@ -226,7 +228,8 @@ namespace detail {
 
 /// row_dot, called: where sixteen lanes are a lot of code.
 template <class S>
-[[gnu::noinline]] typename S::real called_row_dot(const typename S::real* x, const typename S::real* y, std::ptrdiff_t n) {
+[[gnu::noinline]] typename S::real called_row_dot(const typename S::real* x, const typename S::real* y,
+                                                  std::ptrdiff_t n) {
   using L = Lanes<S>;
   typename S::real lane[L::count] = {};
   const std::ptrdiff_t whole = n / L::count * L::count;
