@@ -119,7 +119,8 @@ struct Gelu {
     if constexpr (kArm<S, d>) {
       if (!call.adds_to(0)) {
         detail::in_fours(mine, [&](std::ptrdiff_t i, std::int32_t count) {
-          return detail::arm_gelu_backward(call.d_in(0) + i, call.d_out + i, call.in(0) + i, count, detail::kArmGeluTable);
+          return detail::arm_gelu_backward(call.d_in(0) + i, call.d_out + i, call.in(0) + i, count,
+                                           detail::kArmGeluTable);
         }, [&](Range r) { backward_range<S, d>(call, r); });
       }
     }

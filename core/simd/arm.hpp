@@ -1,7 +1,10 @@
 #pragma once
-/// e^x of four numbers on Arm processors with the single-precision registers s0 to s31 (Cortex-M4F, M7, M33, M55), by the
-/// operations of core/simd/functions.hpp in their order. The gain over GCC's code: a multiply-add overwrites its summand,
-/// so Horner's rule wants a fresh copy of each coefficient for every number, and one vldm brings four.
+/// Loops on Arm processors with the single-precision registers s0 to s31 (Cortex-M4F, M7, M33, M55): e^x of four numbers
+/// at a time, scalar products, sums. They do the operations of core/simd in their order.
+///
+/// The gain over GCC's code: vldm loads several numbers by one instruction (in as many cycles, and one, on a Cortex-M4).
+/// A multiply-add overwrites its summand, so Horner's rule wants a fresh copy of each coefficient for every number: one
+/// vldm brings four.
 
 #include <cstddef>
 

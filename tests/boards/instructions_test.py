@@ -3,8 +3,8 @@
 compiled with the same flags; bytes of code. All are exact, and keep to instructions.json.
 Usage: instructions_test.py BUILD/thimble BOARD MODEL
 
-Multiply-adds are half the floating-point operations that core/ops counts. An image's MODEL_costs.elf counts ticks, each of
-a few instructions, over contexts of full length.
+Multiply-adds are half the floating-point operations that core/ops counts. MODEL_costs.elf counts ticks, each of a few
+instructions, over contexts of full length.
 """
 
 import json
@@ -16,7 +16,8 @@ BUDGETS = json.loads((Path(__file__).parent / "instructions.json").read_text())
 
 
 def output(*command, timeout=300):
-    r = subprocess.run([str(c) for c in command], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout)
+    r = subprocess.run([str(c) for c in command], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                       timeout=timeout)
     if r.returncode != 0:
         raise RuntimeError(f"{command[0]}: {r.stdout}{r.stderr}")
     return r.stdout
@@ -81,9 +82,10 @@ def main(thimble, board, model):
     image = Path(json.loads(output(thimble, "board", "build", board, model, "--json", timeout=900))["image"])
     output("cmake", "--build", image.parent, "--target", f"{model}_costs", timeout=900)
     facts = json.loads((image.parent / "board.json").read_text())
-    lines = output(*facts["qemu"].split(), "-icount", "shift=0", "-display", "none", "-monitor", "none", "-serial", "stdio",
-                   "-semihosting-config", "enable=on,target=native", "-kernel", image.parent / f"{model}_costs.elf").splitlines()
-    found = parse(lines)
+    printed = output(*facts["qemu"].split(), "-icount", "shift=0", "-display", "none", "-monitor", "none",
+                     "-serial", "stdio", "-semihosting-config", "enable=on,target=native",
+                     "-kernel", image.parent / f"{model}_costs.elf")
+    found = parse(printed.splitlines())
     print(f"{board} {model}\n{table(*found)}")
     size = output("arm-none-eabi-size", "-A", "-d", image)
     text = next(int(line.split()[1]) for line in size.splitlines() if line.startswith(".text "))
