@@ -2,15 +2,16 @@
 /// How a kernel is told which part of its outputs to compute. Work is split over outputs, never over a sum, so the
 /// number of workers does not change a bit.
 
+#include <cstddef>
 #include <cstdint>
 
 namespace thimble {
 
 /// A half-open range of indices.
 struct Range {
-  std::int64_t begin = 0;
-  std::int64_t end = 0;
-  constexpr std::int64_t size() const { return end - begin; }
+  std::ptrdiff_t begin = 0;
+  std::ptrdiff_t end = 0;
+  constexpr std::ptrdiff_t size() const { return end - begin; }
 };
 
 /// One of `count` workers that run the same step together. The default is the only worker.
@@ -26,10 +27,10 @@ struct Worker {
   }
 
   /// This worker's part of 0..n, cut at multiples of `grain`.
-  constexpr Range share(std::int64_t n, std::int64_t grain = 1) const {
-    const std::int64_t grains = (n + grain - 1) / grain;
-    const std::int64_t begin = grains * index / count * grain;
-    const std::int64_t end = grains * (index + 1) / count * grain;
+  constexpr Range share(std::ptrdiff_t n, std::ptrdiff_t grain = 1) const {
+    const std::ptrdiff_t grains = (n + grain - 1) / grain;
+    const std::ptrdiff_t begin = grains * index / count * grain;
+    const std::ptrdiff_t end = grains * (index + 1) / count * grain;
     return {begin < n ? begin : n, end < n ? end : n};
   }
 };

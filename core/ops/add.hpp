@@ -15,13 +15,13 @@ struct Add {
   static constexpr Flops flops(const Value& v, const Extent& extent) { return {v.shape.count(extent), 0}; }
 
   static void forward_ref(const Call<double>& call, Dims d) {
-    for (std::int64_t i = 0; i < call.rows * d.in; ++i) call.out[i] = call.in(0)[i] + call.in(1)[i];
+    for (std::ptrdiff_t i = 0; i < call.rows * d.in; ++i) call.out[i] = call.in(0)[i] + call.in(1)[i];
   }
 
   static void backward_ref(const Call<double>& call, Dims d) {
     for (int k = 0; k < 2; ++k) {
       if (call.d_in(k) == nullptr) continue;
-      for (std::int64_t i = 0; i < call.rows * d.in; ++i) {
+      for (std::ptrdiff_t i = 0; i < call.rows * d.in; ++i) {
         detail::put_gradient(call.d_in(k)[i], call.d_out[i], call.adds_to(k));
       }
     }
@@ -29,7 +29,7 @@ struct Add {
 
   template <class S, Dims d>
   static void forward(const Call<typename S::real>& call, const Worker& worker) {
-    detail::for_elements<S>(detail::element_share(call, d.in, worker), [=](auto at) THIMBLE_INLINE_LAMBDA {
+    detail::for_elements<S, d.in>(detail::element_share(call, d.in, worker), [=](auto at) THIMBLE_INLINE_LAMBDA {
       at.store(call.out, at.load(call.in(0)) + at.load(call.in(1)));
     });
   }
@@ -40,7 +40,7 @@ struct Add {
       typename S::real* const dx = call.d_in(k);
       const bool adds = call.adds_to(k);
       if (dx == nullptr || (dx == call.d_out && !adds)) continue;
-      detail::for_elements<S>(detail::element_share(call, d.in, worker), [=](auto at) THIMBLE_INLINE_LAMBDA {
+      detail::for_elements<S, d.in>(detail::element_share(call, d.in, worker), [=](auto at) THIMBLE_INLINE_LAMBDA {
         detail::put_gradient<S>(at, dx, at.load(call.d_out), adds);
       });
     }

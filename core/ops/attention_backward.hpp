@@ -39,7 +39,7 @@ class AttentionBackward {
 
   /// The gradients of the queries in blocks `queries`, and of the keys and values in blocks `keys`.
   void run(Range queries, Range keys) {
-    const std::int64_t square = pitch_ * shape_.D, all = blocks_.T * shape_.D;
+    const std::ptrdiff_t square = pitch_ * shape_.D, all = blocks_.T * shape_.D;
     if (blocks_.packs) {
       sums_q_ = {more_ + 2 * square, shape_.D};
       sums_k_ = {more_ + 3 * square, shape_.D};
@@ -54,16 +54,16 @@ class AttentionBackward {
     } else {  // room for one block's sums: one walk a block
       sums_q_ = sums_k_ = {more_, shape_.D};
       sums_v_ = {more_ + square, shape_.D};
-      for (std::int64_t i = queries.begin; i < queries.end; ++i) walk({i, i + 1}, {0, 0});
-      for (std::int64_t j = keys.begin; j < keys.end; ++j) walk({0, 0}, {j, j + 1});
+      for (std::ptrdiff_t i = queries.begin; i < queries.end; ++i) walk({i, i + 1}, {0, 0});
+      for (std::ptrdiff_t j = keys.begin; j < keys.end; ++j) walk({0, 0}, {j, j + 1});
     }
   }
 
  private:
-  THIMBLE_INLINE static bool has(const Range& r, std::int64_t i) { return r.begin <= i && i < r.end; }
-  THIMBLE_INLINE std::int64_t first(std::int64_t block) const { return block * pitch_; }
-  THIMBLE_INLINE std::int64_t rows_of(std::int64_t block) const {
-    const std::int64_t left = blocks_.T - first(block);
+  THIMBLE_INLINE static bool has(const Range& r, std::ptrdiff_t i) { return r.begin <= i && i < r.end; }
+  THIMBLE_INLINE std::ptrdiff_t first(std::ptrdiff_t block) const { return block * pitch_; }
+  THIMBLE_INLINE std::ptrdiff_t rows_of(std::ptrdiff_t block) const {
+    const std::ptrdiff_t left = blocks_.T - first(block);
     return left < pitch_ ? left : pitch_;
   }
   /// Do sums grow in the gradients?
@@ -71,23 +71,23 @@ class AttentionBackward {
 
   void walk(Range queries, Range keys) {
     first_key_ = in_place() || blocks_.packs ? 0 : first(keys.begin);
-    for (std::int64_t i = 0; i < blocks_.count; ++i) {
+    for (std::ptrdiff_t i = 0; i < blocks_.count; ++i) {
       const bool has_query = has(queries, i);
       if (!has_query && (keys.size() == 0 || i < keys.begin)) continue;
       begin_queries(i);
-      for (std::int64_t j = has_query ? 0 : keys.begin; j <= i; ++j) {
+      for (std::ptrdiff_t j = has_query ? 0 : keys.begin; j <= i; ++j) {
         if (has_query || has(keys, j)) block(i, j, has_query, has(keys, j));
       }
       if (has_query && !in_place()) put(sums_q_, x_.d_q.from(first(i)), rows_of(i));
     }
     if (in_place() || keys.size() == 0) return;
-    const std::int64_t begin = first(keys.begin), end = first(keys.end - 1) + rows_of(keys.end - 1);
+    const std::ptrdiff_t begin = first(keys.begin), end = first(keys.end - 1) + rows_of(keys.end - 1);
     put(sums_k_.from(begin - first_key_), x_.d_k.from(begin), end - begin);
     put(sums_v_.from(begin - first_key_), x_.d_v.from(begin), end - begin);
   }
 
   /// Transposes the queries of a block and their gradients, and gathers their statistics.
-  void begin_queries(std::int64_t i) {
+  void begin_queries(std::ptrdiff_t i) {
     const int count = int(rows_of(i)), D = shape_.D;
     vecs_ = (count + S::width - 1) / S::width;
     q_ = x_.q.from(first(i));
@@ -108,8 +108,8 @@ class AttentionBackward {
     for (int r = count; r < vecs_ * S::width; ++r) maxima_[r] = inverse_sums_[r] = dots_[r] = 0;
   }
 
-  void block(std::int64_t i, std::int64_t j, bool has_query, bool has_key) {
-    const std::int64_t keys = rows_of(j), count = rows_of(i), to = first(j) - first_key_;
+  void block(std::ptrdiff_t i, std::ptrdiff_t j, bool has_query, bool has_key) {
+    const std::ptrdiff_t keys = rows_of(j), count = rows_of(i), to = first(j) - first_key_;
     const bool diagonal = i == j, last = i + 1 == blocks_.count;
     const Rows<const real> k = x_.k.from(first(j)), v = x_.v.from(first(j));
     probabilities(k, keys, diagonal);
@@ -120,10 +120,20 @@ class AttentionBackward {
     if (has_key) key_sums(q_, sums_k_.from(to), keys, count, diagonal, last ? &shape_.scale : nullptr);
   }
 
-  void probabilities(Rows<const real> k, std::int64_t keys, bool diagonal) {
+  void probabilities(Rows<const real> k, std::ptrdiff_t keys, bool diagonal) {
     score_tiles<S, ScoreFinish::scale>(
         {k.at, k.stride, queries_, pitch_, shape_.D, tile_, shape_.scale, nullptr}, keys, vecs_, diagonal);
-    for (std::int64_t j = 0; j < keys; ++j) {
+#if THIMBLE_ARM_FPU
+    if constexpr (kHasArmFpu<Vec>) {
+      for (int v = 0; v < vecs_; ++v) {
+        const std::ptrdiff_t column = v * S::width, seen = diagonal ? column + S::width : keys;
+        exp_rows(tile_ + column, pitch_, seen < keys ? seen : keys, Vec::load(maxima_ + column),
+                 Vec::load(inverse_sums_ + column));
+      }
+      return;
+    }
+#endif
+    for (std::ptrdiff_t j = 0; j < keys; ++j) {
       for (int v = diagonal ? int(j) / S::width : 0; v < vecs_; ++v) {
         const int column = v * S::width;
         real* const at = tile_ + j * pitch_ + column;
@@ -134,7 +144,7 @@ class AttentionBackward {
   }
 
   /// sums[key] += chain over queries of tile[key, query] rows[query].
-  void key_sums(Rows<const real> rows, Rows<real> sums, std::int64_t keys, std::int64_t count, bool diagonal,
+  void key_sums(Rows<const real> rows, Rows<real> sums, std::ptrdiff_t keys, std::ptrdiff_t count, bool diagonal,
                 const real* scale) {
     const ChainArgs<real> args = {tile_,       pitch_, 1,        rows.at, rows.stride, sums.at,
                                   sums.stride, count,  diagonal, scale,   0,           shape_.D};
@@ -146,7 +156,7 @@ class AttentionBackward {
   }
 
   /// sums[query] += chain over keys of tile[key, query] k[key].
-  void query_sums(Rows<const real> k, std::int64_t keys, std::int64_t count, bool diagonal, bool from_zero) {
+  void query_sums(Rows<const real> k, std::ptrdiff_t keys, std::ptrdiff_t count, bool diagonal, bool from_zero) {
     ChainArgs<real> args = {tile_,          1,    pitch_,    k.at,    k.stride, sums_q_.at,
                             sums_q_.stride, keys, from_zero, nullptr, 0,        shape_.D};
     if (diagonal) {
@@ -158,8 +168,8 @@ class AttentionBackward {
     }
   }
 
-  void put(Rows<const real> sums, Rows<real> gradient, std::int64_t rows) {
-    for (std::int64_t r = 0; r < rows; ++r) {
+  void put(Rows<const real> sums, Rows<real> gradient, std::ptrdiff_t rows) {
+    for (std::ptrdiff_t r = 0; r < rows; ++r) {
       for_elements<S>({0, shape_.D},
                       [&](auto at) { put_gradient<S>(at, gradient[r], at.load(sums[r]), adds_); });
     }
@@ -168,7 +178,7 @@ class AttentionBackward {
   AttentionHead<real> x_;
   AttentionShape<real> shape_;
   AttentionBlocks blocks_;
-  std::int64_t pitch_;
+  std::ptrdiff_t pitch_;
   bool adds_;
   real* maxima_;
   real* inverse_sums_;
@@ -180,11 +190,11 @@ class AttentionBackward {
   int vecs_ = 0;
   Rows<const real> q_, d_out_;  ///< the block's rows
   Rows<real> sums_q_, sums_k_, sums_v_;
-  std::int64_t first_key_ = 0;  ///< the key whose sums are row 0
+  std::ptrdiff_t first_key_ = 0;  ///< the key whose sums are row 0
 };
 
 /// This worker's part of blocks 0..n, where block i costs i + 1.
-THIMBLE_INLINE Range triangle_share(std::int64_t n, const Worker& worker) {
+THIMBLE_INLINE Range triangle_share(std::ptrdiff_t n, const Worker& worker) {
   const Range cost = worker.share(n * (n + 1) / 2);
   Range r;
   while (r.begin * (r.begin + 1) / 2 < cost.begin) ++r.begin;
@@ -206,7 +216,7 @@ void attention_backward(const Call<typename S::real>& call, const AttentionShape
   const auto run = [&](const HeadWalk& at, Range queries, Range keys) {
     const Rows<const real> x = {call.in(0) + at.token * 3 * C + at.head * D, 3 * C};
     const Rows<real> dx = {call.d_in(0) + at.token * 3 * C + at.head * D, 3 * C};
-    const std::int64_t to = at.token * C + at.head * D;
+    const std::ptrdiff_t to = at.token * C + at.head * D;
     const AttentionHead<real> head = {.q = x,
                                       .k = x.right(C),
                                       .v = x.right(2 * C),
@@ -218,16 +228,16 @@ void attention_backward(const Call<typename S::real>& call, const AttentionShape
                                       .d_v = dx.right(2 * C)};
     AttentionBackward<S>(head, shape, blocks, call.adds_to(0), scratch).run(queries, keys);
   };
-  const std::int64_t n = blocks.count, heads = std::int64_t(call.extent.batch) * H;
-  const std::int64_t whole = n < 2 * worker.count ? heads : heads - heads % worker.count;
+  const std::ptrdiff_t n = blocks.count, heads = std::ptrdiff_t(call.extent.batch) * H;
+  const std::ptrdiff_t whole = n < 2 * worker.count ? heads : heads - heads % worker.count;
   const Range share = worker.share(whole);
   HeadWalk at(share.begin, H, blocks.T);
-  for (std::int64_t i = share.begin; i < share.end; ++i, at.next()) run(at, {0, n}, {0, n});
+  for (std::ptrdiff_t i = share.begin; i < share.end; ++i, at.next()) run(at, {0, n}, {0, n});
   if (whole == heads) return;
   const Range queries = triangle_share(n, worker);
   const Range reversed = triangle_share(n, {worker.count - 1 - worker.index, worker.count});
   HeadWalk rest(whole, H, blocks.T);
-  for (std::int64_t i = whole; i < heads; ++i, rest.next()) {
+  for (std::ptrdiff_t i = whole; i < heads; ++i, rest.next()) {
     run(rest, queries, {n - reversed.end, n - reversed.begin});
   }
 }

@@ -28,7 +28,7 @@ struct QueryBlock {
   Rows<const real> k;  ///< row 0 of the sequence
   Rows<const real> v;  ///< row 0 of the sequence
   Rows<real> out;      ///< the block's first row
-  std::int64_t first;  ///< position of the block in the sequence
+  std::ptrdiff_t first;  ///< position of the block in the sequence
   int count;           ///< rows
 };
 
@@ -38,7 +38,7 @@ class AttentionForward {
   using real = typename S::real;
   using Vec = typename S::Vec;
 
-  AttentionForward(const QueryBlock<real>& block, const AttentionShape<real>& shape, std::int64_t pitch,
+  AttentionForward(const QueryBlock<real>& block, const AttentionShape<real>& shape, std::ptrdiff_t pitch,
                    real* scratch)
       : x_(block),
         shape_(shape),
@@ -70,7 +70,7 @@ class AttentionForward {
     score_tiles<S, ScoreFinish::scale>(args, x_.count, vecs_, true);
     for (int v = 0; v < vecs_; ++v) {
       Vec top = Vec::load(maxima_ + v * S::width);
-      for_diagonal_keys(v, [&](Vec s, real*, std::int64_t, auto seen)
+      for_diagonal_keys(v, [&](Vec s, real*, std::ptrdiff_t, auto seen)
                                THIMBLE_INLINE_LAMBDA { top = maximum(seen(s, lowest), top); });
       top.store(maxima_ + v * S::width);
     }
@@ -101,16 +101,32 @@ class AttentionForward {
     unrolled<16>([&](auto i) THIMBLE_INLINE_LAMBDA { sums[i] = Vec::broadcast(0); });
     const Vec top = Vec::load(maxima_ + v * S::width);
     real* at = strip_ + v * S::width;
-    for (std::int64_t j = 0; j < x_.first; ++j, at += pitch_) {
+#if THIMBLE_ARM_FPU
+    if constexpr (kHasArmFpu<Vec>) {
+      const int query = v * S::width, end = query + S::width < x_.count ? query + S::width : x_.count;
+      const std::ptrdiff_t keys = x_.first + end;
+      exp_rows(at, pitch_, keys, top, Vec::broadcast(1));
+      for (int j = 1; query + j < end; ++j) {  // what is not seen adds nothing
+        for (int n = 0; n < j; ++n) at[(x_.first + query + j) * pitch_ + n] = 0;
+      }
+      for (std::ptrdiff_t j = 0; j < keys; ++j, at += pitch_) sums[j & 15] = sums[j & 15] + Vec::load(at);
+      return put_inverse_sums(sums, v);
+    }
+#endif
+    for (std::ptrdiff_t j = 0; j < x_.first; ++j, at += pitch_) {
       const Vec p = exp(Vec::load(at) - top);
       p.store(at);
       sums[j & 15] = sums[j & 15] + p;
     }
-    for_diagonal_keys(v, [&](Vec s, real* to, std::int64_t j, auto seen) THIMBLE_INLINE_LAMBDA {
+    for_diagonal_keys(v, [&](Vec s, real* to, std::ptrdiff_t j, auto seen) THIMBLE_INLINE_LAMBDA {
       const Vec p = exp(s - top);
       p.store(to);
       sums[j & 15] = sums[j & 15] + seen(p, 0);
     });
+    put_inverse_sums(sums, v);
+  }
+
+  THIMBLE_INLINE void put_inverse_sums(Vec (&sums)[16], int v) {
     for (int half = 8; half > 0; half /= 2) {
       for (int i = 0; i < half; ++i) sums[i] = sums[i] + sums[i + half];
     }
@@ -118,10 +134,10 @@ class AttentionForward {
   }
 
   void values() {
-    constexpr std::int64_t kKeys = 64;  // few enough for the values to stay in the first cache
+    constexpr std::ptrdiff_t kKeys = 64;  // few enough for the values to stay in the first cache
     ChainArgs<real> args = {strip_,        1, pitch_, x_.v.at, x_.v.stride, x_.out.at,
                             x_.out.stride, 0, true,   nullptr, 0,           shape_.D};
-    for (std::int64_t j = 0; j < x_.first; j += kKeys) {
+    for (std::ptrdiff_t j = 0; j < x_.first; j += kKeys) {
       args.steps = x_.first - j < kKeys ? x_.first - j : kKeys;
       chain_tiles<S, Triangle::none>(args, x_.count);
       args.from_zero = false;
@@ -136,7 +152,7 @@ class AttentionForward {
 
   QueryBlock<real> x_;
   AttentionShape<real> shape_;
-  std::int64_t pitch_;
+  std::ptrdiff_t pitch_;
   int vecs_;
   real* maxima_;
   real* inverse_sums_;
@@ -146,9 +162,9 @@ class AttentionForward {
 
 /// Copies rows of `cols` numbers so that they lie side by side.
 template <class S>
-Rows<const typename S::real> pack_rows(Rows<const typename S::real> from, std::int64_t rows, int cols,
+Rows<const typename S::real> pack_rows(Rows<const typename S::real> from, std::ptrdiff_t rows, int cols,
                                        typename S::real* to) {
-  for (std::int64_t r = 0; r < rows; ++r) {
+  for (std::ptrdiff_t r = 0; r < rows; ++r) {
     for_elements<S>({0, cols}, [&](auto at) { at.store(to + r * cols, at.load(from[r])); });
   }
   return {to, cols};
@@ -156,11 +172,11 @@ Rows<const typename S::real> pack_rows(Rows<const typename S::real> from, std::i
 
 /// The (batch row, head) pairs from `first` on: where each one's tokens and columns begin.
 struct HeadWalk {
-  std::int64_t token, head;
+  std::ptrdiff_t token, head;
   const int heads;
-  const std::int64_t T;
+  const std::ptrdiff_t T;
 
-  THIMBLE_INLINE HeadWalk(std::int64_t first, int heads, std::int64_t T)
+  THIMBLE_INLINE HeadWalk(std::ptrdiff_t first, int heads, std::ptrdiff_t T)
       : token(first / heads * T), head(first % heads), heads(heads), T(T) {}
   THIMBLE_INLINE void next() {
     if (++head < heads) return;
@@ -176,7 +192,7 @@ void forward_head(const Call<typename S::real>& call, const AttentionShape<typen
                   typename S::real* scratch) {
   using real = typename S::real;
   const int C = shape.C, H = shape.H, D = shape.D;
-  const std::int64_t T = blocks.T, pitch = blocks.pitch;
+  const std::ptrdiff_t T = blocks.T, pitch = blocks.pitch;
   const Rows<const real> q = {call.in(0) + at.token * 3 * C + at.head * D, 3 * C};
   const Rows<real> out = {call.out + at.token * C + at.head * D, C};
   Rows<const real> k = {q.at + C, 3 * C}, v = {q.at + 2 * C, 3 * C};
@@ -185,9 +201,9 @@ void forward_head(const Call<typename S::real>& call, const AttentionShape<typen
     v = pack_rows<S>(v, T, D, scratch + T * D);
     scratch += 2 * T * D;
   }
-  for (std::int64_t i = 0, before = 0; i < blocks.count && before < costs.end; before += ++i) {
+  for (std::ptrdiff_t i = 0, before = 0; i < blocks.count && before < costs.end; before += ++i) {
     if (before < costs.begin) continue;
-    const std::int64_t first = i * pitch;
+    const std::ptrdiff_t first = i * pitch;
     const int count = int(T - first < pitch ? T - first : pitch);
     real* const saved = call.saved + (at.token + first) * 2 * H + at.head;
     AttentionForward<S> block({q.from(first), k, v, out.from(first), first, count}, shape, pitch, scratch);
@@ -206,11 +222,11 @@ void attention_forward(const Call<typename S::real>& call, const AttentionShape<
                        const Worker& worker) {
   using real = typename S::real;
   const AttentionBlocks blocks(call.extent.context, shape.D);
-  const std::int64_t cost = blocks.count * (blocks.count + 1) / 2;
+  const std::ptrdiff_t cost = blocks.count * (blocks.count + 1) / 2;
   const Range share = worker.share(call.extent.batch * shape.H * cost);
   real* const scratch = static_cast<real*>(call.scratch) + worker.index * blocks.forward_scratch();
   HeadWalk at(share.begin / cost, shape.H, blocks.T);
-  for (std::int64_t before = share.begin / cost * cost; before < share.end; before += cost) {
+  for (std::ptrdiff_t before = share.begin / cost * cost; before < share.end; before += cost) {
     forward_head<S>(call, shape, blocks, at, {share.begin - before, share.end - before}, scratch);
     at.next();
   }
@@ -226,7 +242,7 @@ void attention_decode(const Call<typename S::real>& call, const AttentionShape<t
   const AttentionBlocks blocks(call.position + 1, D);
   real* const scratch = static_cast<real*>(call.scratch) + worker.index * blocks.decode_scratch();
   const Range heads = worker.share(H);
-  for (std::int64_t h = heads.begin; h < heads.end; ++h) {
+  for (std::ptrdiff_t h = heads.begin; h < heads.end; ++h) {
     const real* const x = call.in(0) + h * D;
     const Rows<real> k = {call.cache + h * D, 2 * C}, v = {k.at + C, 2 * C};
     for (int c = 0; c < D; ++c) {

@@ -35,11 +35,11 @@ struct AttentionShape {
 template <class real>
 struct Rows {
   real* at = nullptr;
-  std::int64_t stride = 0;
+  std::ptrdiff_t stride = 0;
 
-  THIMBLE_INLINE real* operator[](std::int64_t row) const { return at + row * stride; }
-  THIMBLE_INLINE Rows from(std::int64_t row) const { return {at + row * stride, stride}; }
-  THIMBLE_INLINE Rows right(std::int64_t columns) const { return {at + columns, stride}; }
+  THIMBLE_INLINE real* operator[](std::ptrdiff_t row) const { return at + row * stride; }
+  THIMBLE_INLINE Rows from(std::ptrdiff_t row) const { return {at + row * stride, stride}; }
+  THIMBLE_INLINE Rows right(std::ptrdiff_t columns) const { return {at + columns, stride}; }
   THIMBLE_INLINE operator Rows<const real>() const { return {at, stride}; }
 };
 
@@ -47,15 +47,15 @@ struct Rows {
 /// in numbers. All of it depends on the shape alone, and nothing shrinks when T grows: a run may be shorter
 /// than the plan's longest.
 struct AttentionBlocks {
-  std::int64_t T;
-  std::int64_t D;
-  std::int64_t pitch;  ///< queries in a block, and the distance between rows of what is stored by queries
-  std::int64_t count;  ///< blocks
+  std::ptrdiff_t T;
+  std::ptrdiff_t D;
+  std::ptrdiff_t pitch;  ///< queries in a block, and the distance between rows of what is stored by queries
+  std::ptrdiff_t count;  ///< blocks
   /// Are heads copied, so that their rows lie side by side? Rows that are a multiple of some power of two
   /// apart fall into few sets of a cache, and each into a page of its own.
   bool packs;
 
-  THIMBLE_INLINE constexpr AttentionBlocks(std::int64_t tokens, std::int64_t width)
+  THIMBLE_INLINE constexpr AttentionBlocks(std::ptrdiff_t tokens, std::ptrdiff_t width)
       : T(tokens),
         D(width),
         pitch(T <= 16  ? 16
@@ -64,13 +64,13 @@ struct AttentionBlocks {
         count((T + pitch - 1) / pitch),
         packs(T * D >= 4096) {}
 
-  THIMBLE_INLINE constexpr std::int64_t forward_scratch() const {
+  THIMBLE_INLINE constexpr std::ptrdiff_t forward_scratch() const {
     return (2 + D + T) * pitch + (packs ? 2 * T * D : 0);
   }
-  THIMBLE_INLINE constexpr std::int64_t backward_scratch() const {
+  THIMBLE_INLINE constexpr std::ptrdiff_t backward_scratch() const {
     return (3 + 2 * D + pitch) * pitch + (packs ? 3 * pitch * D + 4 * T * D : 2 * pitch * D);
   }
-  THIMBLE_INLINE constexpr std::int64_t decode_scratch() const { return (2 + D + T) * kDecodePitch; }
+  THIMBLE_INLINE constexpr std::ptrdiff_t decode_scratch() const { return (2 + D + T) * kDecodePitch; }
 
   static constexpr int kDecodePitch = 16;
 };

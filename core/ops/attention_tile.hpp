@@ -2,6 +2,7 @@
 /// Register tiles of causal attention. All of them vectorise over outputs; each output is one chain of
 /// multiply-adds over ascending summands.
 
+#include "core/ops/attention_arm.hpp"
 #include "core/ops/attention_transpose.hpp"
 
 namespace thimble::detail {
@@ -20,8 +21,8 @@ struct AttentionTiles {
 /// Calls body.operator()<n>(row, live) for tiles that together cover 0..rows: kMost rows as long as there are
 /// so many, then the smallest of 1, 2, 4 and kMost that holds the rest, of which only `live` rows count.
 template <int kMost, class Body>
-THIMBLE_INLINE void for_row_tiles(std::int64_t rows, const Body& body) {
-  std::int64_t r = 0;
+THIMBLE_INLINE void for_row_tiles(std::ptrdiff_t rows, const Body& body) {
+  std::ptrdiff_t r = 0;
   for (; rows - r >= kMost; r += kMost) body.template operator()<kMost>(r, kMost);
   const int live = int(rows - r);
   if constexpr (kMost > 4) {
@@ -40,10 +41,10 @@ enum class ScoreFinish : std::uint8_t { scale, scale_and_top, gradient };
 template <class real>
 struct ScoreArgs {
   const real* rows;
-  std::int64_t stride;  ///< between rows
+  std::ptrdiff_t stride;  ///< between rows
   const real* columns;
-  std::int64_t pitch;  ///< between rows of `columns` and of `to`
-  std::int64_t depth;
+  std::ptrdiff_t pitch;  ///< between rows of `columns` and of `to`
+  std::ptrdiff_t depth;
   real* to;
   real scale;
   real* per_column;  ///< maxima or dots
@@ -56,7 +57,7 @@ class ScoreTile {
   using Vec = typename S::Vec;
 
  public:
-  [[gnu::noinline]] static void run(const ScoreArgs<real>& t, std::int64_t row, std::int64_t first,
+  [[gnu::noinline]] static void run(const ScoreArgs<real>& t, std::ptrdiff_t row, std::ptrdiff_t first,
                                     int live) {
     Vec acc[kRows][kVecs];
     unrolled<kRows>([&](auto r) THIMBLE_INLINE_LAMBDA {
@@ -64,10 +65,10 @@ class ScoreTile {
     });
     const real* rows = t.rows + row * t.stride;
     const real* columns = t.columns + first;
-    const std::int64_t pitch = t.pitch;
-    std::int64_t offset[kRows];  // rows that do not count are the last one again
+    const std::ptrdiff_t pitch = t.pitch;
+    std::ptrdiff_t offset[kRows];  // rows that do not count are the last one again
     unrolled<kRows>([&](auto r) THIMBLE_INLINE_LAMBDA { offset[r] = (r < live ? r : live - 1) * t.stride; });
-    for (std::int64_t d = t.depth; d > 0; --d) {
+    for (std::ptrdiff_t d = t.depth; d > 0; --d) {
       Vec column[kVecs];
       unrolled<kVecs>([&](auto v) THIMBLE_INLINE_LAMBDA { column[v] = Vec::load(columns + v * S::width); });
       unrolled<kRows>([&](auto r) THIMBLE_INLINE_LAMBDA {
@@ -109,13 +110,56 @@ class ScoreTile {
   }
 };
 
+#if THIMBLE_ARM_FPU
+/// The tiles of score_tiles in blocks of up to 16 keys by 8 queries.
+template <class S, ScoreFinish kFinish>
+[[gnu::noinline]] void arm_score_tiles(const ScoreArgs<float>& args, std::int32_t keys, int vecs, bool diagonal) {
+  using Vec = typename S::Vec;
+  constexpr std::int32_t kKeys = 16;
+  float sums[kKeys][8];
+  const auto pitch = std::int32_t(args.pitch), stride = std::int32_t(args.stride);
+  for (int v = 0; v < vecs; v += 2) {
+    const std::int32_t column = v * S::width, seen = diagonal && column + 8 < keys ? column + 8 : keys;
+    for (std::int32_t key = 0; key < seen; key += kKeys) {
+      const std::int32_t rows = seen - key < kKeys ? seen - key : kKeys;
+      ArmProduct<S, ProductKind::nn>::panel({rows, 8, args.depth, args.rows + key * stride, stride,
+                                             args.columns + column, pitch, sums[0], 8}, rows, 0);
+      for (int w = v; w < v + 2 && w < vecs; ++w) {
+        const std::int32_t to = w * S::width;
+        const Vec scale = Vec::broadcast(args.scale);
+        Vec of_column = Vec::broadcast(0);
+        if constexpr (kFinish != ScoreFinish::scale) of_column = Vec::load(args.per_column + to);
+        float* at = args.to + key * pitch + to;
+        const std::int32_t live = diagonal && to + S::width - key < rows ? to + S::width - key : rows;
+        for (std::int32_t r = 0; r < live; ++r, at += pitch) {
+          const Vec sum = Vec::load(&sums[r][to - column]);
+          if constexpr (kFinish == ScoreFinish::gradient) {
+            (Vec::load(at) * (sum - of_column)).store(at);
+          } else {
+            const Vec s = sum * scale;
+            s.store(at);
+            if constexpr (kFinish == ScoreFinish::scale_and_top) of_column = maximum(s, of_column);
+          }
+        }
+        if constexpr (kFinish == ScoreFinish::scale_and_top) of_column.store(args.per_column + to);
+      }
+    }
+  }
+}
+#endif
+
 /// Score tiles over `keys` rows and `vecs` vectors of queries. In a diagonal block query n sees keys 0..n:
 /// vectors that see none of a tile's keys are left out.
 template <class S, ScoreFinish kFinish>
-THIMBLE_INLINE void score_tiles(const ScoreArgs<typename S::real>& args, std::int64_t keys, int vecs,
+THIMBLE_INLINE void score_tiles(const ScoreArgs<typename S::real>& args, std::ptrdiff_t keys, int vecs,
                                 bool diagonal) {
+#if THIMBLE_ARM_FPU
+  if constexpr (kHasArmFpu<typename S::Vec>) {
+    return arm_score_tiles<S, kFinish>(args, std::int32_t(keys), vecs, diagonal);
+  }
+#endif
   using Tiles = AttentionTiles<S>;
-  for_row_tiles<Tiles::kScoreRows>(keys, [&]<int kRows>(std::int64_t key, int live) THIMBLE_INLINE_LAMBDA {
+  for_row_tiles<Tiles::kScoreRows>(keys, [&]<int kRows>(std::ptrdiff_t key, int live) THIMBLE_INLINE_LAMBDA {
     int v = diagonal ? int(key) / S::width : 0;
     for (; v + Tiles::kScoreVecs <= vecs; v += Tiles::kScoreVecs) {
       ScoreTile<S, kRows, Tiles::kScoreVecs, kFinish>::run(args, key, v * S::width, live);
@@ -133,16 +177,16 @@ enum class Triangle : std::uint8_t { none, shrinks, grows };
 template <class real>
 struct ChainArgs {
   const real* a;
-  std::int64_t row_step;
-  std::int64_t step;
+  std::ptrdiff_t row_step;
+  std::ptrdiff_t step;
   const real* b;
-  std::int64_t ldb;
+  std::ptrdiff_t ldb;
   real* sums;
-  std::int64_t ldsums;
-  std::int64_t steps;  ///< of row 0 where rows shrink or grow, else of all
+  std::ptrdiff_t ldsums;
+  std::ptrdiff_t steps;  ///< of row 0 where rows shrink or grow, else of all
   bool from_zero;      ///< the chain begins here
   const real* scales;  ///< the chain ends here, and sums[r] is multiplied by scales[r * scale_step]; or null
-  std::int64_t scale_step;
+  std::ptrdiff_t scale_step;
   int cols;
 };
 
@@ -154,9 +198,9 @@ class ChainTile {
   using Vec = typename S::Vec;
 
  public:
-  [[gnu::noinline]] static void run(const ChainArgs<real>& c, std::int64_t first, int live) {
+  [[gnu::noinline]] static void run(const ChainArgs<real>& c, std::ptrdiff_t first, int live) {
     Vec acc[kRows][kVecs];
-    const std::int64_t ldsums = c.ldsums, row_step = c.row_step, step = c.step, ldb = c.ldb;
+    const std::ptrdiff_t ldsums = c.ldsums, row_step = c.row_step, step = c.step, ldb = c.ldb;
     real* const sums = c.sums + first * ldsums;
     const int tail = c.cols - (kVecs - 1) * S::width;
     each([&](auto r, auto v) THIMBLE_INLINE_LAMBDA { acc[r][v] = Vec::broadcast(0); });
@@ -166,8 +210,8 @@ class ChainTile {
       });
     }
     constexpr bool grows = kTriangle == Triangle::grows;
-    const std::int64_t skipped = grows ? first : 0;
-    const std::int64_t steps = c.steps - skipped + (kTriangle == Triangle::shrinks ? first : 0);
+    const std::ptrdiff_t skipped = grows ? first : 0;
+    const std::ptrdiff_t steps = c.steps - skipped + (kTriangle == Triangle::shrinks ? first : 0);
     const real* a = c.a + first * row_step + skipped * step;
     const real* b = c.b + skipped * ldb;
     const auto take = [&](auto from, auto count) THIMBLE_INLINE_LAMBDA {
@@ -186,7 +230,7 @@ class ChainTile {
         if (e < steps) take(Int<0>{}, Int<e + 1>{});
       });
     }
-    for (std::int64_t t = grows ? steps - (kRows - 1) : steps; t > 0; --t) take(Int<0>{}, Int<kRows>{});
+    for (std::ptrdiff_t t = grows ? steps - (kRows - 1) : steps; t > 0; --t) take(Int<0>{}, Int<kRows>{});
     if constexpr (kTriangle == Triangle::shrinks) {
       unrolled<kRows - 1>([&](auto e) THIMBLE_INLINE_LAMBDA {
         if (e + 1 < live) take(Int<e + 1>{}, Int<kRows - 1 - e>{});
@@ -227,19 +271,69 @@ class ChainTile {
   }
 };
 
+#if THIMBLE_ARM_FPU
+/// Chain tiles over all pairs of rows and the first 8 columns; returns the number of rows.
+template <Triangle kTriangle>
+std::ptrdiff_t arm_chain(const ChainArgs<float>& args, std::ptrdiff_t rows) {
+  constexpr auto kBytes = std::int32_t(sizeof(float));
+  const bool across = args.row_step == 1;
+  ArmChain c = {args.a,
+                args.b,
+                args.sums,
+                args.scales,
+                std::int32_t(across ? args.step : args.row_step) * kBytes,
+                std::int32_t(args.ldb) * kBytes,
+                std::int32_t(args.ldsums) * kBytes,
+                std::int32_t(args.steps),
+                std::int32_t(rows) / 2,
+                args.from_zero,
+                std::int32_t(args.scale_step) * kBytes,
+                kTriangle == Triangle::none ? 0 : 2};
+  if (c.pairs > 0) across ? arm_chain_across(&c) : arm_chain_along(&c);
+  return rows / 2 * 2;
+}
+#endif
+
+#if THIMBLE_ARM_FPU
+/// Rows first..rows of `cols` columns, number by number.
+template <Triangle kTriangle>
+[[gnu::noinline]] void arm_chain_rest(const ChainArgs<float>& c, std::ptrdiff_t first, std::ptrdiff_t rows, int cols) {
+  for (std::ptrdiff_t r = first; r < rows; ++r) {
+    const std::ptrdiff_t begin = kTriangle == Triangle::grows ? r : 0;
+    const std::ptrdiff_t end = c.steps + (kTriangle == Triangle::shrinks ? r : 0);
+    for (int n = 0; n < cols; ++n) {
+      float& sum = c.sums[r * c.ldsums + n];
+      float x = c.from_zero ? 0 : sum;
+      const float* a = c.a + r * c.row_step + begin * c.step;
+      const float* b = c.b + begin * c.ldb + n;
+      for (std::ptrdiff_t t = begin; t < end; ++t, a += c.step, b += c.ldb) x = __builtin_fmaf(*a, *b, x);
+      sum = c.scales != nullptr ? x * c.scales[r * c.scale_step] : x;
+    }
+  }
+}
+#endif
+
 /// Chain tiles over all rows and columns.
 template <class S, Triangle kTriangle>
-void chain_tiles(ChainArgs<typename S::real> args, std::int64_t rows) {
+void chain_tiles(ChainArgs<typename S::real> args, std::ptrdiff_t rows) {
   using Tiles = AttentionTiles<S>;
   const auto panel = [&]<int kVecs, bool kTail>() THIMBLE_INLINE_LAMBDA {
     for_row_tiles<Tiles::chain_rows(kVecs)>(
-        rows, [&]<int kRows>(std::int64_t r, int live) THIMBLE_INLINE_LAMBDA {
+        rows, [&]<int kRows>(std::ptrdiff_t r, int live) THIMBLE_INLINE_LAMBDA {
           ChainTile<S, kRows, kVecs, kTail, kTriangle>::run(args, r, live);
         });
     args.b += kVecs * S::width;
     args.sums += kVecs * S::width;
     args.cols -= kVecs * S::width;
   };
+#if THIMBLE_ARM_FPU
+  if constexpr (kHasArmFpu<typename S::Vec>) {
+    for (; args.cols >= 8; args.cols -= 8, args.b += 8, args.sums += 8) {
+      arm_chain_rest<kTriangle>(args, arm_chain<kTriangle>(args, rows), rows, 8);
+    }
+    return arm_chain_rest<kTriangle>(args, 0, rows, args.cols);
+  }
+#endif
   while (args.cols >= Tiles::kChainVecs * S::width) panel.template operator()<Tiles::kChainVecs, false>();
   if constexpr (Tiles::kChainVecs > 2) {
     if (args.cols >= 2 * S::width) panel.template operator()<2, false>();

@@ -19,14 +19,14 @@ class TransposedSquare {
 
  public:
   /// `rows` rows from `from`; zeros below.
-  THIMBLE_INLINE TransposedSquare(const real* from, std::int64_t stride, int rows) {
+  THIMBLE_INLINE TransposedSquare(const real* from, std::ptrdiff_t stride, int rows) {
     unrolled<kWidth>([&](auto r) THIMBLE_INLINE_LAMBDA {
       row_[r] = Native{};
       if (r < rows) __builtin_memcpy(&row_[r], from + r * stride, sizeof(Native));
     });
     swap_quarters<kWidth / 2>();
   }
-  THIMBLE_INLINE void store(real* to, std::int64_t pitch) const {
+  THIMBLE_INLINE void store(real* to, std::ptrdiff_t pitch) const {
     unrolled<kWidth>(
         [&](auto r) THIMBLE_INLINE_LAMBDA { __builtin_memcpy(to + r * pitch, &row_[r], sizeof(Native)); });
   }
@@ -54,8 +54,8 @@ class TransposedSquare {
 
 /// Transposes squares from column c on, as many as fit into `cols`; returns the first column that is left.
 template <class S, int kWidth>
-THIMBLE_INLINE int transpose_squares(const typename S::real* from, std::int64_t stride, int rows, int c,
-                                     int cols, typename S::real* to, std::int64_t pitch) {
+THIMBLE_INLINE int transpose_squares(const typename S::real* from, std::ptrdiff_t stride, int rows, int c,
+                                     int cols, typename S::real* to, std::ptrdiff_t pitch) {
   for (; cols - c >= kWidth; c += kWidth) {
     for (int r = 0; r < rows; r += kWidth) {
       TransposedSquare<S, kWidth>(from + r * stride + c, stride, rows - r).store(to + c * pitch + r, pitch);
@@ -67,8 +67,8 @@ THIMBLE_INLINE int transpose_squares(const typename S::real* from, std::int64_t 
 /// to[c * pitch + r] = from[r * stride + c] for r < rows and c < cols; zeros for r from `rows` to the next
 /// multiple of S::width.
 template <class S>
-void transpose(const typename S::real* from, std::int64_t stride, int rows, int cols, typename S::real* to,
-               std::int64_t pitch) {
+void transpose(const typename S::real* from, std::ptrdiff_t stride, int rows, int cols, typename S::real* to,
+               std::ptrdiff_t pitch) {
   const int last = rows / S::width * S::width;
   for (int c = 0; last < rows && c < cols; ++c) S::Vec::broadcast(0).store(to + c * pitch + last);
   int c = 0;

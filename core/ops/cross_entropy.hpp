@@ -15,9 +15,9 @@ namespace thimble {
 namespace detail {
 
 /// One row in plain double.
-inline auto loss_reference(const Call<double>& call, Dims d, std::int64_t r) {
+inline auto loss_reference(const Call<double>& call, Dims d, std::ptrdiff_t r) {
   const double* row = call.in(0) + r * d.out;
-  return SoftmaxLossReference([row](std::int64_t j) { return row[j]; }, d.out, call.ids(1)[r]);
+  return SoftmaxLossReference([row](std::ptrdiff_t j) { return row[j]; }, d.out, call.ids(1)[r]);
 }
 
 }  // namespace detail
@@ -32,14 +32,14 @@ struct CrossEntropy {
   }
 
   static void forward_ref(const Call<double>& call, Dims d) {
-    for (std::int64_t r = 0; r < call.rows; ++r) call.out[r] = detail::loss_reference(call, d, r).loss();
+    for (std::ptrdiff_t r = 0; r < call.rows; ++r) call.out[r] = detail::loss_reference(call, d, r).loss();
   }
 
   static void backward_ref(const Call<double>& call, Dims d) {
-    for (std::int64_t r = 0; r < call.rows; ++r) {
+    for (std::ptrdiff_t r = 0; r < call.rows; ++r) {
       const auto row = detail::loss_reference(call, d, r);
       call.out[r] = row.loss();
-      for (std::int64_t j = 0; call.d_in(0) != nullptr && j < d.out; ++j) {
+      for (std::ptrdiff_t j = 0; call.d_in(0) != nullptr && j < d.out; ++j) {
         double& g = call.d_in(0)[r * d.out + j];
         g = (call.adds_to(0) ? g : 0) + row.gradient(j);
       }
@@ -49,7 +49,7 @@ struct CrossEntropy {
   template <class S, Dims kDims>
   static void forward(const Call<typename S::real>& call, const Worker& worker) {
     const Range rows = worker.share(call.rows);
-    for (std::int64_t r = rows.begin; r < rows.end; ++r) {
+    for (std::ptrdiff_t r = rows.begin; r < rows.end; ++r) {
       call.out[r] = detail::SoftmaxLoss<S>::loss(call.in(0) + r * kDims.out, kDims.out, call.ids(1)[r]);
     }
   }
@@ -57,14 +57,14 @@ struct CrossEntropy {
   template <class S, Dims kDims>
   static void decode(const Call<typename S::real>& call, const Worker& worker) {
     const Range part = worker.share(call.rows * kDims.out, 64);
-    for (std::int64_t i = part.begin; i < part.end; ++i) call.out[i] = call.in(0)[i];
+    for (std::ptrdiff_t i = part.begin; i < part.end; ++i) call.out[i] = call.in(0)[i];
   }
 
   template <class S, Dims kDims>
   static void backward(const Call<typename S::real>& call, const Worker& worker) {
     if (call.d_in(0) == nullptr) return forward<S, kDims>(call, worker);
     const Range rows = worker.share(call.rows);
-    for (std::int64_t r = rows.begin; r < rows.end; ++r) {
+    for (std::ptrdiff_t r = rows.begin; r < rows.end; ++r) {
       const auto* logits = call.in(0) + r * kDims.out;
       auto* d_logits = call.d_in(0) + r * kDims.out;
       const auto target = call.ids(1)[r];

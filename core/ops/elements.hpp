@@ -2,6 +2,7 @@
 /// Walks over numbers that are treated one by one, a native vector at a time, and how a gradient is put down.
 
 #include "core/ops/op.hpp"
+#include "core/simd/lanes.hpp"
 
 namespace thimble::detail {
 
@@ -10,7 +11,7 @@ template <class S>
 struct FullVec {
   using real = typename S::real;
   using Vec = typename S::Vec;
-  std::int64_t index;
+  std::ptrdiff_t index;
 
   THIMBLE_INLINE Vec load(const real* p) const { return Vec::load(p + index); }
   THIMBLE_INLINE void store(real* p, Vec x) const { x.store(p + index); }
@@ -21,19 +22,52 @@ template <class S>
 struct TailVec {
   using real = typename S::real;
   using Vec = typename S::Vec;
-  std::int64_t index;
+  std::ptrdiff_t index;
   int live;
 
   THIMBLE_INLINE Vec load(const real* p) const { return Vec::load_first(p + index, live); }
   THIMBLE_INLINE void store(real* p, Vec x) const { x.store_first(p + index, live); }
 };
 
-/// Calls `body(at)` for every native vector of elements begin..end and for the tail, if any.
+/// One element in all lanes: for lanes in plain C++, where the compiler computes what is equal once.
+template <class S>
+struct SingleVec {
+  using real = typename S::real;
+  using Vec = typename S::Vec;
+  std::ptrdiff_t index;
+
+  THIMBLE_INLINE Vec load(const real* p) const { return Vec::broadcast(p[index]); }
+  THIMBLE_INLINE void store(real* p, Vec x) const { p[index] = x.lane[0]; }
+};
+
+/// Calls `body(at)` for every element, one after the other.
 template <class S, class Body>
+THIMBLE_INLINE void for_single_elements(Range range, Body body) {
+  for (std::ptrdiff_t i = range.begin; i < range.end; ++i) body(SingleVec<S>{i});
+}
+
+/// Calls `body(at)` for every native vector of elements begin..end and for the tail, if any. The range is a whole number
+/// of kUnit elements.
+template <class S, int kUnit = 1, class Body>
 THIMBLE_INLINE void for_elements(Range range, Body body) {
-  std::int64_t i = range.begin;
+  std::ptrdiff_t i = range.begin;
   for (; i + S::width <= range.end; i += S::width) body(FullVec<S>{i});
-  if (i < range.end) body(TailVec<S>{i, int(range.end - i)});
+  if constexpr (kUnit % S::width != 0 && Lanes<S>::kLoops) {
+    for_single_elements<S>({i, range.end}, body);
+  } else if constexpr (kUnit % S::width != 0) {
+    if (i < range.end) body(TailVec<S>{i, int(range.end - i)});
+  }
+}
+
+/// Calls `body(at)` for all elements of a row of n, in no order that matters: by native vectors where sixteen lanes would
+/// be a lot of code, else by sixteen lanes.
+template <class S, int n, class Body>
+THIMBLE_INLINE void for_row(Body body) {
+  if constexpr (Lanes<S>::kLoops) {
+    for_elements<S, n>({0, n}, body);
+  } else {
+    for_lanes<S>(n, body);
+  }
 }
 
 /// This worker's part of n elements. The cuts are multiples of 16: no two workers write to one cache line.
@@ -48,7 +82,7 @@ THIMBLE_INLINE void for_tokens(const Call<Real>& call, const Worker& worker, Bod
   const Range rows = worker.share(call.rows);
   // The only division: boards have none for 64 bits.
   std::int32_t t = std::int32_t(rows.begin % call.extent.context);
-  for (std::int64_t row = rows.begin; row < rows.end; ++row) {
+  for (std::ptrdiff_t row = rows.begin; row < rows.end; ++row) {
     body(row, t);
     t = t + 1 < call.extent.context ? t + 1 : 0;
   }

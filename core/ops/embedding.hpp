@@ -17,17 +17,17 @@ struct Embedding {
   static constexpr Flops flops(const Value& v, const Extent& extent) { return {0, v.shape.count(extent)}; }
 
   static void forward_ref(const Call<double>& call, Dims d) {
-    for (std::int64_t r = 0; r < call.rows; ++r) {
+    for (std::ptrdiff_t r = 0; r < call.rows; ++r) {
       for (int c = 0; c < d.out; ++c)
-        call.out[r * d.out + c] = call.in(1)[std::int64_t(call.ids(0)[r]) * d.out + c];
+        call.out[r * d.out + c] = call.in(1)[std::ptrdiff_t(call.ids(0)[r]) * d.out + c];
     }
   }
 
   static void backward_ref(const Call<double>& call, Dims d) {
-    for (std::int64_t i = 0; !call.adds_to(1) && i < std::int64_t(d.in) * d.out; ++i) call.d_in(1)[i] = 0;
-    for (std::int64_t r = 0; r < call.rows; ++r) {
+    for (std::ptrdiff_t i = 0; !call.adds_to(1) && i < std::ptrdiff_t(d.in) * d.out; ++i) call.d_in(1)[i] = 0;
+    for (std::ptrdiff_t r = 0; r < call.rows; ++r) {
       for (int c = 0; c < d.out; ++c) {
-        call.d_in(1)[std::int64_t(call.ids(0)[r]) * d.out + c] += call.d_out[r * d.out + c];
+        call.d_in(1)[std::ptrdiff_t(call.ids(0)[r]) * d.out + c] += call.d_out[r * d.out + c];
       }
     }
   }
@@ -35,8 +35,8 @@ struct Embedding {
   template <class S, Dims d>
   static void forward(const Call<typename S::real>& call, const Worker& worker) {
     const Range rows = worker.share(call.rows);
-    for (std::int64_t r = rows.begin; r < rows.end; ++r) {
-      const auto* const from = call.in(1) + std::int64_t(call.ids(0)[r]) * d.out;
+    for (std::ptrdiff_t r = rows.begin; r < rows.end; ++r) {
+      const auto* const from = call.in(1) + std::ptrdiff_t(call.ids(0)[r]) * d.out;
       auto* const to = call.out + r * d.out;
       detail::for_elements<S>({0, d.out},
                               [=](auto at) THIMBLE_INLINE_LAMBDA { at.store(to, at.load(from)); });
@@ -48,14 +48,14 @@ struct Embedding {
     const Range columns = worker.share(d.out, 16);
     if (!call.adds_to(1)) {
       const auto zero = S::Vec::broadcast(0);
-      for (std::int64_t v = 0; v < d.in; ++v) {
+      for (std::ptrdiff_t v = 0; v < d.in; ++v) {
         auto* const to = call.d_in(1) + v * d.out;
         detail::for_elements<S>(columns, [=](auto at) THIMBLE_INLINE_LAMBDA { at.store(to, zero); });
       }
     }
-    for (std::int64_t r = 0; r < call.rows; ++r) {
+    for (std::ptrdiff_t r = 0; r < call.rows; ++r) {
       const auto* const from = call.d_out + r * d.out;
-      auto* const to = call.d_in(1) + std::int64_t(call.ids(0)[r]) * d.out;
+      auto* const to = call.d_in(1) + std::ptrdiff_t(call.ids(0)[r]) * d.out;
       detail::for_elements<S>(
           columns, [=](auto at) THIMBLE_INLINE_LAMBDA { at.store(to, at.load(to) + at.load(from)); });
     }

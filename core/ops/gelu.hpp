@@ -12,6 +12,7 @@
 /// Dims: in = columns, option = the form.
 
 #include "core/ops/elements.hpp"
+#include "core/ops/gelu_arm.hpp"
 #include "core/simd/functions.hpp"
 
 namespace thimble {
@@ -41,15 +42,19 @@ struct GeluOf {
     }
     const Vec one = constant(1);
     // Beyond 16 the derivative is 0 or 1 in every digit, but the square may overflow. A NaN comes through.
-    x = maximum(constant(-16), minimum(constant(16), x));
+    if constexpr (Branching<Vec>) {
+      if (!Vec::are_within(x, 16)) x = clamped(x, real(-16), real(16));
+    } else {
+      x = clamped(x, real(-16), real(16));
+    }
     const Vec square = x * x;
     const Vec s = one / logistic_divisor(x, square);
     return mul_add(x * mul_add(-s, s, s), mul_add(constant(6 * kB), square, constant(2 * kA)), s);
   }
 
  private:
-  static constexpr double kA = 0.79788456080286535588;
-  static constexpr double kB = 0.044715 * kA;
+  static constexpr double kA = kGeluA;
+  static constexpr double kB = kGeluB;
   static constexpr double kInverseRootTwoPi = 0.39894228040143267794;
   static constexpr double kInverseRootTwo = 0.70710678118654752440;
 
@@ -72,14 +77,14 @@ struct Gelu {
   }
 
   static void forward_ref(const Call<double>& call, Dims d) {
-    for (std::int64_t i = 0; i < call.rows * d.in; ++i) {
+    for (std::ptrdiff_t i = 0; i < call.rows * d.in; ++i) {
       const double x = call.in(0)[i];
       call.out[i] = 0.5 * x * (1 + sigmoid_part(x, GeluKind(d.option)));
     }
   }
 
   static void backward_ref(const Call<double>& call, Dims d) {
-    for (std::int64_t i = 0; i < call.rows * d.in; ++i) {
+    for (std::ptrdiff_t i = 0; i < call.rows * d.in; ++i) {
       const double x = call.in(0)[i];
       const double f = sigmoid_part(x, GeluKind(d.option));
       double slope;  // of f
@@ -95,21 +100,63 @@ struct Gelu {
 
   template <class S, Dims d>
   static void forward(const Call<typename S::real>& call, const Worker& worker) {
-    detail::for_elements<S>(detail::element_share(call, d.in, worker), [=](auto at) THIMBLE_INLINE_LAMBDA {
-      at.store(call.out, detail::GeluOf<typename S::Vec>::value(at.load(call.in(0)), GeluKind(d.option)));
-    });
+    Range mine = detail::element_share(call, d.in, worker);
+#if THIMBLE_ARM_FPU
+    if constexpr (kArm<S, d>) {
+      detail::in_fours(mine, [&](std::ptrdiff_t i, std::int32_t count) {
+        return detail::arm_gelu(call.out + i, call.in(0) + i, count, detail::kArmGeluTable);
+      }, [&](Range r) { forward_range<S, d>(call, r); });
+    }
+#endif
+    forward_range<S, d>(call, mine);
   }
 
   template <class S, Dims d>
   static void backward(const Call<typename S::real>& call, const Worker& worker) {
     if (call.d_in(0) == nullptr) return;
-    detail::for_elements<S>(detail::element_share(call, d.in, worker), [=](auto at) THIMBLE_INLINE_LAMBDA {
+    Range mine = detail::element_share(call, d.in, worker);
+#if THIMBLE_ARM_FPU
+    if constexpr (kArm<S, d>) {
+      if (!call.adds_to(0)) {
+        detail::in_fours(mine, [&](std::ptrdiff_t i, std::int32_t count) {
+          return detail::arm_gelu_backward(call.d_in(0) + i, call.d_out + i, call.in(0) + i, count,
+                                           detail::kArmGeluTable);
+        }, [&](Range r) { backward_range<S, d>(call, r); });
+      }
+    }
+#endif
+    backward_range<S, d>(call, mine);
+  }
+
+ private:
+#if THIMBLE_ARM_FPU
+  template <class S, Dims d>
+  static constexpr bool kArm = detail::kHasArmFpu<typename S::Vec> && GeluKind(d.option) == GeluKind::tanh;
+#endif
+
+  template <class S, Dims d, class Body>
+  THIMBLE_INLINE static void in_range(Range range, Body body) {
+#if THIMBLE_ARM_FPU
+    if constexpr (kArm<S, d>) return detail::for_single_elements<S>(range, body);  // few are left
+#endif
+    detail::for_elements<S, d.in>(range, body);
+  }
+
+  template <class S, Dims d>
+  static void forward_range(const Call<typename S::real>& call, Range range) {
+    in_range<S, d>(range, [=](auto at) THIMBLE_INLINE_LAMBDA {
+      at.store(call.out, detail::GeluOf<typename S::Vec>::value(at.load(call.in(0)), GeluKind(d.option)));
+    });
+  }
+
+  template <class S, Dims d>
+  static void backward_range(const Call<typename S::real>& call, Range range) {
+    in_range<S, d>(range, [=](auto at) THIMBLE_INLINE_LAMBDA {
       const auto slope = detail::GeluOf<typename S::Vec>::derivative(at.load(call.in(0)), GeluKind(d.option));
       detail::put_gradient<S>(at, call.d_in(0), at.load(call.d_out) * slope, call.adds_to(0));
     });
   }
 
- private:
   static constexpr double kRootTwoOverPi = 0.79788456080286535588;
 
   static double sigmoid_part(double x, GeluKind kind) {

@@ -22,17 +22,17 @@ struct HeadProducts {
   static constexpr int C = kDims.in;
   static constexpr int V = kDims.out;
 
-  static void logits(real* out, const real* x, const real* table, std::int64_t rows, void* scratch,
+  static void logits(real* out, const real* x, const real* table, std::ptrdiff_t rows, void* scratch,
                      const Worker& worker) {
     product<S, nt, 0, V, C>({rows, V, C, x, C, table, C, out, V, Update::overwrite, nullptr, scratch},
                             worker);
   }
-  static void x_gradient(real* dx, bool adds, const real* d_logits, const real* table, std::int64_t rows,
+  static void x_gradient(real* dx, bool adds, const real* d_logits, const real* table, std::ptrdiff_t rows,
                          void* scratch, const Worker& worker) {
     product<S, nn, 0, C, V>({rows, C, V, d_logits, V, table, C, dx, C, update(adds), nullptr, scratch},
                             worker);
   }
-  static void table_gradient(real* d_table, bool adds, const real* d_logits, const real* x, std::int64_t rows,
+  static void table_gradient(real* d_table, bool adds, const real* d_logits, const real* x, std::ptrdiff_t rows,
                              void* scratch, const Worker& worker) {
     product<S, tn, V, C, 0>({V, C, rows, d_logits, V, x, C, d_table, C, update(adds), nullptr, scratch},
                             worker);
@@ -74,10 +74,10 @@ struct Head {
   }
 
   static void forward_ref(const Call<double>& call, Dims d) {
-    for (std::int64_t r = 0; r < call.rows; ++r) {
-      for (std::int64_t v = 0; v < d.out; ++v) {
+    for (std::ptrdiff_t r = 0; r < call.rows; ++r) {
+      for (std::ptrdiff_t v = 0; v < d.out; ++v) {
         double sum = 0;
-        for (std::int64_t c = 0; c < d.in; ++c) {
+        for (std::ptrdiff_t c = 0; c < d.in; ++c) {
           sum += call.in(0)[r * d.in + c] * call.in(1)[v * d.in + c];
         }
         call.out[r * d.out + v] = sum;
@@ -87,14 +87,14 @@ struct Head {
 
   static void backward_ref(const Call<double>& call, Dims d) {
     for (int k = 0; k < 2; ++k) {
-      const std::int64_t rows = k == 0 ? call.rows : d.out;
+      const std::ptrdiff_t rows = k == 0 ? call.rows : d.out;
       if (call.d_in(k) == nullptr || call.adds_to(k)) continue;
-      for (std::int64_t i = 0; i < rows * d.in; ++i) call.d_in(k)[i] = 0;
+      for (std::ptrdiff_t i = 0; i < rows * d.in; ++i) call.d_in(k)[i] = 0;
     }
-    for (std::int64_t r = 0; r < call.rows; ++r) {
-      for (std::int64_t v = 0; v < d.out; ++v) {
+    for (std::ptrdiff_t r = 0; r < call.rows; ++r) {
+      for (std::ptrdiff_t v = 0; v < d.out; ++v) {
         const double g = call.d_out[r * d.out + v];
-        for (std::int64_t c = 0; c < d.in; ++c) {
+        for (std::ptrdiff_t c = 0; c < d.in; ++c) {
           if (call.d_in(0) != nullptr) call.d_in(0)[r * d.in + c] += g * call.in(1)[v * d.in + c];
           if (call.d_in(1) != nullptr) call.d_in(1)[v * d.in + c] += g * call.in(0)[r * d.in + c];
         }

@@ -18,12 +18,12 @@ namespace thimble {
 namespace detail {
 
 /// One row of head and cross-entropy in plain double; logits are computed as often as they are read.
-inline auto head_loss_reference(const Call<double>& call, Dims d, std::int64_t r) {
+inline auto head_loss_reference(const Call<double>& call, Dims d, std::ptrdiff_t r) {
   const double* x = call.in(0) + r * d.in;
   const double* table = call.in(1);
-  const auto logit = [=](std::int64_t v) {
+  const auto logit = [=](std::ptrdiff_t v) {
     double sum = 0;
-    for (std::int64_t c = 0; c < d.in; ++c) sum += x[c] * table[v * d.in + c];
+    for (std::ptrdiff_t c = 0; c < d.in; ++c) sum += x[c] * table[v * d.in + c];
     return sum;
   };
   return SoftmaxLossReference(logit, d.out, call.ids(2)[r]);
@@ -49,21 +49,21 @@ struct HeadCrossEntropy {
   }
 
   static void forward_ref(const Call<double>& call, Dims d) {
-    for (std::int64_t r = 0; r < call.rows; ++r) call.out[r] = detail::head_loss_reference(call, d, r).loss();
+    for (std::ptrdiff_t r = 0; r < call.rows; ++r) call.out[r] = detail::head_loss_reference(call, d, r).loss();
   }
 
   static void backward_ref(const Call<double>& call, Dims d) {
     for (int k = 0; k < 2; ++k) {
-      const std::int64_t rows = k == 0 ? call.rows : d.out;
+      const std::ptrdiff_t rows = k == 0 ? call.rows : d.out;
       if (call.d_in(k) == nullptr || call.adds_to(k)) continue;
-      for (std::int64_t i = 0; i < rows * d.in; ++i) call.d_in(k)[i] = 0;
+      for (std::ptrdiff_t i = 0; i < rows * d.in; ++i) call.d_in(k)[i] = 0;
     }
-    for (std::int64_t r = 0; r < call.rows; ++r) {
+    for (std::ptrdiff_t r = 0; r < call.rows; ++r) {
       const auto row = detail::head_loss_reference(call, d, r);
       call.out[r] = row.loss();
-      for (std::int64_t v = 0; v < d.out; ++v) {
+      for (std::ptrdiff_t v = 0; v < d.out; ++v) {
         const double g = row.gradient(v);
-        for (std::int64_t c = 0; c < d.in; ++c) {
+        for (std::ptrdiff_t c = 0; c < d.in; ++c) {
           if (call.d_in(0) != nullptr) call.d_in(0)[r * d.in + c] += g * call.in(1)[v * d.in + c];
           if (call.d_in(1) != nullptr) call.d_in(1)[v * d.in + c] += g * call.in(0)[r * d.in + c];
         }
@@ -75,7 +75,7 @@ struct HeadCrossEntropy {
   static void forward(const Call<typename S::real>& call, const Worker& worker) {
     using L = detail::SoftmaxLoss<S>;
     const Tiles<S, kDims> tiles(call);
-    tiles.each([&](std::int64_t first, std::int64_t rows) {
+    tiles.each([&](std::ptrdiff_t first, std::ptrdiff_t rows) {
       tiles.logits_of(first, rows, worker);
       worker.barrier();
       tiles.each_row(first, rows, worker,
@@ -88,7 +88,7 @@ struct HeadCrossEntropy {
   static void backward(const Call<typename S::real>& call, const Worker& worker) {
     using L = detail::SoftmaxLoss<S>;
     const Tiles<S, kDims> tiles(call);
-    tiles.each([&](std::int64_t first, std::int64_t rows) {
+    tiles.each([&](std::ptrdiff_t first, std::ptrdiff_t rows) {
       tiles.logits_of(first, rows, worker);
       worker.barrier();
       tiles.each_row(first, rows, worker, [](auto* logits, auto target) {
@@ -106,7 +106,7 @@ struct HeadCrossEntropy {
   }
 
  private:
-  THIMBLE_INLINE static constexpr std::int64_t tile_rows(const Dims& d, std::int64_t rows) {
+  THIMBLE_INLINE static constexpr std::ptrdiff_t tile_rows(const Dims& d, std::ptrdiff_t rows) {
     return rows < d.option ? rows : d.option;
   }
 
@@ -118,32 +118,32 @@ struct HeadCrossEntropy {
     using Products = detail::HeadProducts<S, kDims>;
 
     explicit Tiles(const Call<real>& call) : call_(call), logits_(static_cast<real*>(call.scratch)) {
-      const std::int64_t tile = aligned(tile_rows(kDims, call.rows) * kDims.out * std::int64_t(sizeof(real)));
+      const std::ptrdiff_t tile = aligned(tile_rows(kDims, call.rows) * kDims.out * std::ptrdiff_t(sizeof(real)));
       products_ = static_cast<char*>(call.scratch) + tile;
     }
 
     template <class F>
     void each(F f) const {
-      for (std::int64_t first = 0; first < call_.rows; first += kDims.option) {
+      for (std::ptrdiff_t first = 0; first < call_.rows; first += kDims.option) {
         f(first, tile_rows(kDims, call_.rows - first));
       }
     }
 
-    void logits_of(std::int64_t first, std::int64_t rows, const Worker& worker) const {
+    void logits_of(std::ptrdiff_t first, std::ptrdiff_t rows, const Worker& worker) const {
       Products::logits(logits_, call_.in(0) + first * kDims.in, call_.in(1), rows, products_, worker);
     }
 
     /// Stores what f(logits of a row, its target) returns as the row's loss.
     template <class F>
-    void each_row(std::int64_t first, std::int64_t rows, const Worker& worker, F f) const {
+    void each_row(std::ptrdiff_t first, std::ptrdiff_t rows, const Worker& worker, F f) const {
       const Range mine = worker.share(rows);
-      for (std::int64_t r = mine.begin; r < mine.end; ++r) {
+      for (std::ptrdiff_t r = mine.begin; r < mine.end; ++r) {
         call_.out[first + r] = f(logits_ + r * kDims.out, call_.ids(2)[first + r]);
       }
     }
 
-    void gradients_of(std::int64_t first, std::int64_t rows, const Worker& worker) const {
-      const std::int64_t at = first * kDims.in;
+    void gradients_of(std::ptrdiff_t first, std::ptrdiff_t rows, const Worker& worker) const {
+      const std::ptrdiff_t at = first * kDims.in;
       if (call_.d_in(0) != nullptr) {
         Products::x_gradient(call_.d_in(0) + at, call_.adds_to(0), logits_, call_.in(1), rows, products_,
                              worker);
@@ -164,9 +164,9 @@ struct HeadCrossEntropy {
 /// Gradient of the sum of the losses with respect to the logits [tokens, V], which the kernels never hold at
 /// once. `call` is that of the op's backward step.
 inline void head_inner_gradient(const Call<double>& call, Dims d, double* d_logits) {
-  for (std::int64_t r = 0; r < call.rows; ++r) {
+  for (std::ptrdiff_t r = 0; r < call.rows; ++r) {
     const auto row = detail::head_loss_reference(call, d, r);
-    for (std::int64_t v = 0; v < d.out; ++v) d_logits[r * d.out + v] = row.gradient(v);
+    for (std::ptrdiff_t v = 0; v < d.out; ++v) d_logits[r * d.out + v] = row.gradient(v);
   }
 }
 

@@ -19,8 +19,8 @@ struct History {
   }
 
   static void forward_ref(const Call<double>& call, Dims d) {
-    for (std::int64_t r = 0; r < call.rows; ++r) {
-      const std::int64_t t = r % call.extent.context;
+    for (std::ptrdiff_t r = 0; r < call.rows; ++r) {
+      const std::ptrdiff_t t = r % call.extent.context;
       for (int i = 0; i < d.out; ++i) {
         const int age = d.option - 1 - i / d.in;
         call.out[r * d.out + i] = age > t ? 0 : call.in(0)[(r - age) * d.in + i % d.in];
@@ -29,8 +29,8 @@ struct History {
   }
 
   static void backward_ref(const Call<double>& call, Dims d) {
-    for (std::int64_t r = 0; r < call.rows; ++r) {
-      const std::int64_t s = r % call.extent.context;
+    for (std::ptrdiff_t r = 0; r < call.rows; ++r) {
+      const std::ptrdiff_t s = r % call.extent.context;
       for (int c = 0; c < d.in; ++c) {
         double sum = 0;
         for (int age = 0; age < d.option && s + age < call.extent.context; ++age) {
@@ -43,7 +43,7 @@ struct History {
 
   template <class S, Dims d>
   static void forward(const Call<typename S::real>& call, const Worker& worker) {
-    detail::for_tokens(call, worker, [&](std::int64_t row, std::int32_t t) THIMBLE_INLINE_LAMBDA {
+    detail::for_tokens(call, worker, [&](std::ptrdiff_t row, std::int32_t t) THIMBLE_INLINE_LAMBDA {
       for (int age = 0; age < d.option; ++age) {
         const auto* const x = age > t ? nullptr : call.in(0) + (row - age) * d.in;
         put_piece<S, d>(call.out + row * d.out, age, x, {0, d.in});
@@ -56,10 +56,10 @@ struct History {
   static void decode(const Call<typename S::real>& call, const Worker& worker) {
     const Range columns = worker.share(d.in, 16);
     const auto* const x = call.in(0);
-    auto* const now = call.cache + std::int64_t(call.position) * d.in;
+    auto* const now = call.cache + std::ptrdiff_t(call.position) * d.in;
     detail::for_elements<S>(columns, [=](auto at) THIMBLE_INLINE_LAMBDA { at.store(now, at.load(x)); });
     for (int age = 0; age < d.option; ++age) {
-      put_piece<S, d>(call.out, age, age > call.position ? nullptr : now - std::int64_t(age) * d.in, columns);
+      put_piece<S, d>(call.out, age, age > call.position ? nullptr : now - std::ptrdiff_t(age) * d.in, columns);
     }
   }
 
@@ -67,14 +67,14 @@ struct History {
   static void backward(const Call<typename S::real>& call, const Worker& worker) {
     if (call.d_in(0) == nullptr) return;
     const bool adds = call.adds_to(0);
-    detail::for_tokens(call, worker, [&](std::int64_t row, std::int32_t t) THIMBLE_INLINE_LAMBDA {
+    detail::for_tokens(call, worker, [&](std::ptrdiff_t row, std::int32_t t) THIMBLE_INLINE_LAMBDA {
       const int left = call.extent.context - t;
       const int ages = left < d.option ? left : d.option;
       const auto* const newest = call.d_out + row * d.out + (d.option - 1) * d.in;
       auto* const dx = call.d_in(0) + row * d.in;
       detail::for_elements<S>({0, d.in}, [=](auto at) THIMBLE_INLINE_LAMBDA {
         auto sum = at.load(newest);
-        for (std::int64_t age = 1; age < ages; ++age) sum = sum + at.load(newest + age * (d.out - d.in));
+        for (std::ptrdiff_t age = 1; age < ages; ++age) sum = sum + at.load(newest + age * (d.out - d.in));
         detail::put_gradient<S>(at, dx, sum, adds);
       });
     });

@@ -26,7 +26,7 @@ struct LayerNorm {
 
   static void forward_ref(const Call<double>& call, Dims d) {
     const int C = d.in;
-    for (std::int64_t r = 0; r < call.rows; ++r) {
+    for (std::ptrdiff_t r = 0; r < call.rows; ++r) {
       const double* x = call.in(0) + r * C;
       double mean = 0, variance = 0;
       for (int c = 0; c < C; ++c) mean += x[c] / C;
@@ -41,10 +41,10 @@ struct LayerNorm {
   static void backward_ref(const Call<double>& call, Dims d) {
     const int C = d.in;
     const double* dy = call.d_out;
-    const auto n = [&](std::int64_t r, int c) {
+    const auto n = [&](std::ptrdiff_t r, int c) {
       return (call.in(0)[r * C + c] - call.saved[2 * r]) * call.saved[2 * r + 1];
     };
-    for (std::int64_t r = 0; call.d_in(0) != nullptr && r < call.rows; ++r) {
+    for (std::ptrdiff_t r = 0; call.d_in(0) != nullptr && r < call.rows; ++r) {
       double mean_g = 0, mean_gn = 0;
       for (int c = 0; c < C; ++c) {
         mean_g += dy[r * C + c] * call.in(1)[c] / C;
@@ -58,9 +58,9 @@ struct LayerNorm {
     }
     for (int c = 0; c < C; ++c) {
       detail::reference_sum(call.rows, call.d_in(1)[c], call.adds_to(1),
-                            [&](std::int64_t r) { return dy[r * C + c] * n(r, c); });
+                            [&](std::ptrdiff_t r) { return dy[r * C + c] * n(r, c); });
       detail::reference_sum(call.rows, call.d_in(2)[c], call.adds_to(2),
-                            [&](std::int64_t r) { return dy[r * C + c]; });
+                            [&](std::ptrdiff_t r) { return dy[r * C + c]; });
     }
   }
 
@@ -68,17 +68,18 @@ struct LayerNorm {
   static void forward(const Call<typename S::real>& call, const Worker& worker) {
     using real = typename S::real;
     const Range rows = worker.share(call.rows);
-    for (std::int64_t r = rows.begin; r < rows.end; ++r) {
+    for (std::ptrdiff_t r = rows.begin; r < rows.end; ++r) {
       const real* const x = call.in(0) + r * d.in;
       const real mean = row_sum<S>(x, d.in) / real(d.in);
       const real variance = sum_of_squares<S>(x, d.in, mean) / real(d.in);
       const real rstd = real(1) / square_root(variance + real(call.scalar));
-      const auto shift = Lanes<S>::broadcast(mean), scale = Lanes<S>::broadcast(rstd);
       real* const y = call.out + r * d.in;
       const real* const gain = call.in(1);
       const real* const bias = call.in(2);
-      for_lanes<S>(d.in, [=](auto at) THIMBLE_INLINE_LAMBDA {
-        at.store(y, mul_add((at.load(x) - shift) * scale, at.load(gain), at.load(bias)));
+      detail::for_row<S, d.in>([=](auto at) THIMBLE_INLINE_LAMBDA {
+        using V = decltype(at.load(x));
+        const V n = (at.load(x) - V::broadcast(mean)) * V::broadcast(rstd);
+        at.store(y, mul_add(n, at.load(gain), at.load(bias)));
       });
       call.saved[2 * r] = mean;
       call.saved[2 * r + 1] = rstd;
@@ -89,11 +90,11 @@ struct LayerNorm {
   template <class S, Dims d>
   static void backward(const Call<typename S::real>& call, const Worker& worker) {
     const Range rows = worker.share(call.rows);
-    for (std::int64_t r = rows.begin; call.d_in(0) != nullptr && r < rows.end; ++r)
+    for (std::ptrdiff_t r = rows.begin; call.d_in(0) != nullptr && r < rows.end; ++r)
       row_backward<S, d>(call, r);
     detail::sum_columns<S, 2>(
         call.rows, d.in, {call.d_in(1), call.d_in(2)}, {call.adds_to(1), call.adds_to(2)}, worker,
-        [=](auto at, std::int64_t r, typename S::Vec(&sums)[2]) THIMBLE_INLINE_LAMBDA {
+        [=](auto at, std::ptrdiff_t r, typename S::Vec(&sums)[2]) THIMBLE_INLINE_LAMBDA {
           const auto dy = at.load(call.d_out + r * d.in);
           const auto centred = at.load(call.in(0) + r * d.in) - S::Vec::broadcast(call.saved[2 * r]);
           sums[0] = mul_add(dy, centred * S::Vec::broadcast(call.saved[2 * r + 1]), sums[0]);
@@ -115,27 +116,29 @@ struct LayerNorm {
   }
 
   template <class S, Dims d>
-  THIMBLE_INLINE static void row_backward(const Call<typename S::real>& call, std::int64_t r) {
+  THIMBLE_INLINE static void row_backward(const Call<typename S::real>& call, std::ptrdiff_t r) {
     using real = typename S::real;
     using L = Lanes<S>;
     const real* const x = call.in(0) + r * d.in;
     const real* const dy = call.d_out + r * d.in;
     const real* const gain = call.in(1);
-    const L shift = L::broadcast(call.saved[2 * r]), scale = L::broadcast(call.saved[2 * r + 1]);
+    const real mean = call.saved[2 * r], rstd = call.saved[2 * r + 1];
     L sum_g = L::zero(), sum_gn = L::zero();
     for_lanes<S>(d.in, [&](auto at) THIMBLE_INLINE_LAMBDA {
       const L g = at.load(dy) * at.load(gain);
       sum_g = sum_g + g;
-      sum_gn = mul_add(g, (at.load(x) - shift) * scale, sum_gn);
+      sum_gn = mul_add(g, (at.load(x) - L::broadcast(mean)) * L::broadcast(rstd), sum_gn);
     });
-    const L mean_g = L::broadcast(sum_g.sum() / real(d.in));
-    const L mean_gn = L::broadcast(sum_gn.sum() / real(d.in));
+    const real mean_g = sum_g.sum() / real(d.in);
+    const real mean_gn = sum_gn.sum() / real(d.in);
     real* const dx = call.d_in(0) + r * d.in;
     const bool adds = call.adds_to(0);
-    for_lanes<S>(d.in, [=](auto at) THIMBLE_INLINE_LAMBDA {
-      const L g = at.load(dy) * at.load(gain);
-      const L n = (at.load(x) - shift) * scale;
-      detail::put_gradient<S>(at, dx, scale * mul_add(-n, mean_gn, g - mean_g), adds);
+    detail::for_row<S, d.in>([=](auto at) THIMBLE_INLINE_LAMBDA {
+      using V = decltype(at.load(x));
+      const V scale = V::broadcast(rstd);
+      const V g = at.load(dy) * at.load(gain);
+      const V n = (at.load(x) - V::broadcast(mean)) * scale;
+      detail::put_gradient<S>(at, dx, scale * mul_add(-n, V::broadcast(mean_gn), g - V::broadcast(mean_g)), adds);
     });
   }
 };

@@ -35,11 +35,11 @@ struct Linear {
   }
 
   static void forward_ref(const Call<double>& call, Dims d) {
-    for (std::int64_t r = 0; r < call.rows; ++r) {
+    for (std::ptrdiff_t r = 0; r < call.rows; ++r) {
       for (int j = 0; j < d.out; ++j) {
         double sum = 0;
         for (int i = 0; i < d.in; ++i)
-          sum += call.in(0)[r * d.in + i] * call.in(1)[std::int64_t(i) * d.out + j];
+          sum += call.in(0)[r * d.in + i] * call.in(1)[std::ptrdiff_t(i) * d.out + j];
         call.out[r * d.out + j] = d.option ? sum + call.in(2)[j] : sum;
       }
     }
@@ -47,81 +47,86 @@ struct Linear {
 
   static void backward_ref(const Call<double>& call, Dims d) {
     const double* dy = call.d_out;
-    for (std::int64_t r = 0; call.d_in(0) != nullptr && r < call.rows; ++r) {
+    for (std::ptrdiff_t r = 0; call.d_in(0) != nullptr && r < call.rows; ++r) {
       for (int i = 0; i < d.in; ++i) {
         double sum = 0;
-        for (int j = 0; j < d.out; ++j) sum += dy[r * d.out + j] * call.in(1)[std::int64_t(i) * d.out + j];
+        for (int j = 0; j < d.out; ++j) sum += dy[r * d.out + j] * call.in(1)[std::ptrdiff_t(i) * d.out + j];
         detail::put_gradient(call.d_in(0)[r * d.in + i], sum, call.adds_to(0));
       }
     }
     for (int j = 0; j < d.out; ++j) {
       for (int i = 0; i < d.in; ++i) {
-        detail::reference_sum(call.rows, call.d_in(1)[std::int64_t(i) * d.out + j], call.adds_to(1),
-                              [&](std::int64_t r) { return call.in(0)[r * d.in + i] * dy[r * d.out + j]; });
+        detail::reference_sum(call.rows, call.d_in(1)[std::ptrdiff_t(i) * d.out + j], call.adds_to(1),
+                              [&](std::ptrdiff_t r) { return call.in(0)[r * d.in + i] * dy[r * d.out + j]; });
       }
       if (d.option) {
         detail::reference_sum(call.rows, call.d_in(2)[j], call.adds_to(2),
-                              [&](std::int64_t r) { return dy[r * d.out + j]; });
+                              [&](std::ptrdiff_t r) { return dy[r * d.out + j]; });
       }
     }
   }
 
   template <class S, Dims d>
   static void forward(const Call<typename S::real>& call, const Worker& worker) {
-    product<S, ProductKind::nn, 0, d.out, d.in>({.m = call.rows,
-                                                 .n = d.out,
-                                                 .k = d.in,
-                                                 .a = call.in(0),
-                                                 .lda = d.in,
-                                                 .b = call.in(1),
-                                                 .ldb = d.out,
-                                                 .c = call.out,
-                                                 .ldc = d.out,
-                                                 .bias = d.option ? call.in(2) : nullptr,
-                                                 .scratch = call.scratch},
-                                                worker);
+    run_forward<S>(call, d, worker);
   }
-
   template <class S, Dims d>
   static void backward(const Call<typename S::real>& call, const Worker& worker) {
-    if (call.d_in(0) != nullptr) {
-      product<S, ProductKind::nt, 0, d.in, d.out>({.m = call.rows,
-                                                   .n = d.in,
-                                                   .k = d.out,
-                                                   .a = call.d_out,
-                                                   .lda = d.out,
-                                                   .b = call.in(1),
-                                                   .ldb = d.out,
-                                                   .c = call.d_in(0),
-                                                   .ldc = d.in,
-                                                   .update = update(call, 0),
-                                                   .scratch = call.scratch},
-                                                  worker);
-    }
-    if (call.scratch != nullptr) worker.barrier();  // the products share their scratch
-    if (call.d_in(1) != nullptr) {
-      product<S, ProductKind::tn, d.in, d.out, 0>({.m = d.in,
-                                                   .n = d.out,
-                                                   .k = call.rows,
-                                                   .a = call.in(0),
-                                                   .lda = d.in,
-                                                   .b = call.d_out,
-                                                   .ldb = d.out,
-                                                   .c = call.d_in(1),
-                                                   .ldc = d.out,
-                                                   .update = update(call, 1),
-                                                   .scratch = call.scratch},
-                                                  worker);
-    }
-    if constexpr (d.option) {
-      detail::sum_columns<S, 1>(
-          call.rows, d.out, {call.d_in(2)}, {call.adds_to(2)}, worker,
-          [=](auto at, std::int64_t r, typename S::Vec(&sums)[1])
-              THIMBLE_INLINE_LAMBDA { sums[0] = sums[0] + at.load(call.d_out + r * d.out); });
-    }
+    run_backward<S>(call, d, worker);
   }
 
  private:
+  // The same code for all shapes.
+  template <class S>
+  [[gnu::noinline]] static void run_forward(const Call<typename S::real>& call, const Dims& d, const Worker& worker) {
+    product<S, ProductKind::nn>({.m = call.rows,
+                                 .n = d.out,
+                                 .k = d.in,
+                                 .a = call.in(0),
+                                 .lda = d.in,
+                                 .b = call.in(1),
+                                 .ldb = d.out,
+                                 .c = call.out,
+                                 .ldc = d.out,
+                                 .bias = d.option ? call.in(2) : nullptr,
+                                 .scratch = call.scratch},
+                                                worker);
+  }
+
+  template <class S>
+  [[gnu::noinline]] static void run_backward(const Call<typename S::real>& call, const Dims& d, const Worker& worker) {
+    if (call.d_in(0) != nullptr) {
+      product<S, ProductKind::nt>({.m = call.rows,
+                                   .n = d.in,
+                                   .k = d.out,
+                                   .a = call.d_out,
+                                   .lda = d.out,
+                                   .b = call.in(1),
+                                   .ldb = d.out,
+                                   .c = call.d_in(0),
+                                   .ldc = d.in,
+                                   .update = update(call, 0),
+                                   .scratch = call.scratch},
+                                  worker);
+    }
+    if (call.scratch != nullptr) worker.barrier();  // the products share their scratch
+    if (call.d_in(1) != nullptr) {
+      product<S, ProductKind::tn>({.m = d.in,
+                                   .n = d.out,
+                                   .k = call.rows,
+                                   .a = call.in(0),
+                                   .lda = d.in,
+                                   .b = call.d_out,
+                                   .ldb = d.out,
+                                   .c = call.d_in(1),
+                                   .ldc = d.out,
+                                   .update = update(call, 1),
+                                   .scratch = call.scratch},
+                                  worker);
+    }
+    if (d.option != 0) detail::sum_rows<S>(call.d_out, call.rows, d.out, call.d_in(2), call.adds_to(2), worker);
+  }
+
   template <class Real>
   THIMBLE_INLINE static Update update(const Call<Real>& call, int k) {
     return call.adds_to(k) ? Update::accumulate : Update::overwrite;

@@ -18,13 +18,13 @@ struct Multiply {
   }
 
   static void forward_ref(const Call<double>& call, Dims d) {
-    for (std::int64_t i = 0; i < call.rows * d.in; ++i) call.out[i] = call.in(0)[i] * call.in(1)[i];
+    for (std::ptrdiff_t i = 0; i < call.rows * d.in; ++i) call.out[i] = call.in(0)[i] * call.in(1)[i];
   }
 
   static void backward_ref(const Call<double>& call, Dims d) {
     for (int k = 0; k < 2; ++k) {
       if (call.d_in(k) == nullptr) continue;
-      for (std::int64_t i = 0; i < call.rows * d.in; ++i) {
+      for (std::ptrdiff_t i = 0; i < call.rows * d.in; ++i) {
         detail::put_gradient(call.d_in(k)[i], call.d_out[i] * call.in(1 - k)[i], call.adds_to(k));
       }
     }

@@ -34,7 +34,7 @@ struct Call {
   const void* operands[kMaxOperands] = {};  ///< values of the operands
   real* d_operands[kMaxOperands] = {};      ///< gradients of the operands
   Extent extent;                            ///< this run's batch and context
-  std::int64_t rows = 0;                    ///< rows of the op's value in this run
+  std::ptrdiff_t rows = 0;                  ///< rows of the op's value in this run
   std::int32_t position = 0;                ///< decode: number of earlier tokens
   std::uint8_t accumulate = 0;
   double scalar = 0;                        ///< the op's constant

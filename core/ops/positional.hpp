@@ -18,7 +18,7 @@ struct Positional {
   }
 
   static void forward_ref(const Call<double>& call, Dims d) {
-    for (std::int64_t r = 0; r < call.rows; ++r) {
+    for (std::ptrdiff_t r = 0; r < call.rows; ++r) {
       for (int c = 0; c < d.out; ++c) {
         call.out[r * d.out + c] = call.in(0)[r * d.out + c] + call.in(1)[r % call.extent.context * d.out + c];
       }
@@ -26,20 +26,20 @@ struct Positional {
   }
 
   static void backward_ref(const Call<double>& call, Dims d) {
-    for (std::int64_t i = 0; call.d_in(0) != nullptr && i < call.rows * d.out; ++i) {
+    for (std::ptrdiff_t i = 0; call.d_in(0) != nullptr && i < call.rows * d.out; ++i) {
       detail::put_gradient(call.d_in(0)[i], call.d_out[i], call.adds_to(0));
     }
-    for (std::int64_t i = 0; i < std::int64_t(d.in) * d.out; ++i) {
+    for (std::ptrdiff_t i = 0; i < std::ptrdiff_t(d.in) * d.out; ++i) {
       double sum = 0;
-      const std::int64_t context = std::int64_t(call.extent.context) * d.out;
-      for (std::int64_t j = i; i < context && j < call.rows * d.out; j += context) sum += call.d_out[j];
+      const std::ptrdiff_t context = std::ptrdiff_t(call.extent.context) * d.out;
+      for (std::ptrdiff_t j = i; i < context && j < call.rows * d.out; j += context) sum += call.d_out[j];
       detail::put_gradient(call.d_in(1)[i], sum, call.adds_to(1));
     }
   }
 
   template <class S, Dims d>
   static void forward(const Call<typename S::real>& call, const Worker& worker) {
-    detail::for_tokens(call, worker, [&](std::int64_t row, std::int32_t t) THIMBLE_INLINE_LAMBDA {
+    detail::for_tokens(call, worker, [&](std::ptrdiff_t row, std::int32_t t) THIMBLE_INLINE_LAMBDA {
       add_row<S, d>(call, row, t);
     });
   }
@@ -56,18 +56,18 @@ struct Positional {
     auto* const dx = call.d_in(0);
     if (dx == nullptr || dx == dy) return;
     const bool adds = call.adds_to(0);
-    detail::for_elements<S>(detail::element_share(call, d.out, worker), [=](auto at) THIMBLE_INLINE_LAMBDA {
+    detail::for_elements<S, d.out>(detail::element_share(call, d.out, worker), [=](auto at) THIMBLE_INLINE_LAMBDA {
       detail::put_gradient<S>(at, dx, at.load(dy), adds);
     });
   }
 
  private:
   template <class S, Dims d>
-  THIMBLE_INLINE static void add_row(const Call<typename S::real>& call, std::int64_t row, std::int32_t t) {
+  THIMBLE_INLINE static void add_row(const Call<typename S::real>& call, std::ptrdiff_t row, std::int32_t t) {
     const auto* const x = call.in(0) + row * d.out;
-    const auto* const place = call.in(1) + std::int64_t(t) * d.out;
+    const auto* const place = call.in(1) + std::ptrdiff_t(t) * d.out;
     auto* const y = call.out + row * d.out;
-    detail::for_elements<S>({0, d.out},
+    detail::for_elements<S, d.out>({0, d.out},
                             [=](auto at) THIMBLE_INLINE_LAMBDA { at.store(y, at.load(x) + at.load(place)); });
   }
 
@@ -75,21 +75,21 @@ struct Positional {
   THIMBLE_INLINE static void table_gradient(const Call<typename S::real>& call, const Worker& worker) {
     auto* const d_table = call.d_in(1);
     if (d_table == nullptr) return;
-    const std::int64_t context = std::int64_t(call.extent.context) * d.out;
+    const std::ptrdiff_t context = std::ptrdiff_t(call.extent.context) * d.out;
     const auto* const dy = call.d_out;
     const int batch = call.extent.batch;
     const bool adds = call.adds_to(1);
-    const Range all = worker.share(std::int64_t(d.in) * d.out, 16);
+    const Range all = worker.share(std::ptrdiff_t(d.in) * d.out, 16);
     const Range used{all.begin, all.end < context ? all.end : context};
-    detail::for_elements<S>(used, [=](auto at) THIMBLE_INLINE_LAMBDA {
+    detail::for_elements<S, d.out>(used, [=](auto at) THIMBLE_INLINE_LAMBDA {
       auto sum = at.load(dy);
-      for (std::int64_t b = 1; b < batch; ++b) sum = sum + at.load(dy + b * context);
+      for (std::ptrdiff_t b = 1; b < batch; ++b) sum = sum + at.load(dy + b * context);
       detail::put_gradient<S>(at, d_table, sum, adds);
     });
     if (adds) return;
     const auto zero = S::Vec::broadcast(0);
     const Range rest{all.begin > context ? all.begin : context, all.end};
-    detail::for_elements<S>(rest, [=](auto at) THIMBLE_INLINE_LAMBDA { at.store(d_table, zero); });
+    detail::for_elements<S, d.out>(rest, [=](auto at) THIMBLE_INLINE_LAMBDA { at.store(d_table, zero); });
   }
 };
 

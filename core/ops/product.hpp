@@ -8,6 +8,7 @@
 /// k = 0 counts as one empty block, p_0 = +0. Nothing else decides the bits: not the tile, packing,
 /// instruction set, number of workers, nor what is known at compile time.
 
+#include "core/ops/product_arm.hpp"
 #include "core/ops/product_direct.hpp"
 #include "core/ops/product_packed.hpp"
 
@@ -22,6 +23,9 @@ void run_product(const ProductArgs<typename S::real>& args, const Worker& worker
   if constexpr (!kIsPlain<S>) {
     if (product_is_packed(args.m, args.n, args.k)) return PackedProduct<S, kKind>::run(args, worker);
   }
+#if THIMBLE_ARM_FPU
+  if constexpr (kHasArmFpu<typename S::Vec>) return ArmProduct<S, kKind>::run(args, worker);
+#endif
   DirectProduct<S, kKind>::run(args, worker);
 }
 

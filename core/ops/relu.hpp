@@ -17,11 +17,11 @@ struct Relu {
   }
 
   static void forward_ref(const Call<double>& call, Dims d) {
-    for (std::int64_t i = 0; i < call.rows * d.in; ++i) call.out[i] = call.in(0)[i] < 0 ? 0 : call.in(0)[i];
+    for (std::ptrdiff_t i = 0; i < call.rows * d.in; ++i) call.out[i] = call.in(0)[i] < 0 ? 0 : call.in(0)[i];
   }
 
   static void backward_ref(const Call<double>& call, Dims d) {
-    for (std::int64_t i = 0; i < call.rows * d.in; ++i) {
+    for (std::ptrdiff_t i = 0; i < call.rows * d.in; ++i) {
       detail::put_gradient(call.d_in(0)[i], call.out[i] <= 0 ? 0 : call.d_out[i], call.adds_to(0));
     }
   }

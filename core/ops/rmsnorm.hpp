@@ -25,7 +25,7 @@ struct RmsNorm {
 
   static void forward_ref(const Call<double>& call, Dims d) {
     const int C = d.in;
-    for (std::int64_t r = 0; r < call.rows; ++r) {
+    for (std::ptrdiff_t r = 0; r < call.rows; ++r) {
       double square = 0;
       for (int c = 0; c < C; ++c) square += call.in(0)[r * C + c] * call.in(0)[r * C + c] / C;
       call.saved[r] = 1 / square_root(square + call.scalar);
@@ -37,11 +37,11 @@ struct RmsNorm {
 
   static void backward_ref(const Call<double>& call, Dims d) {
     const int C = d.in;
-    const auto n = [&](std::int64_t r, int c) { return call.in(0)[r * C + c] * call.saved[r]; };
-    const auto g = [&](std::int64_t r, int c) {
+    const auto n = [&](std::ptrdiff_t r, int c) { return call.in(0)[r * C + c] * call.saved[r]; };
+    const auto g = [&](std::ptrdiff_t r, int c) {
       return call.d_out[r * C + c] * (d.option ? call.in(1)[c] : 1);
     };
-    for (std::int64_t r = 0; call.d_in(0) != nullptr && r < call.rows; ++r) {
+    for (std::ptrdiff_t r = 0; call.d_in(0) != nullptr && r < call.rows; ++r) {
       double mean = 0;
       for (int c = 0; c < C; ++c) mean += g(r, c) * n(r, c) / C;
       for (int c = 0; c < C; ++c) {
@@ -51,7 +51,7 @@ struct RmsNorm {
     }
     for (int c = 0; d.option && c < C; ++c) {
       detail::reference_sum(call.rows, call.d_in(1)[c], call.adds_to(1),
-                            [&](std::int64_t r) { return call.d_out[r * C + c] * n(r, c); });
+                            [&](std::ptrdiff_t r) { return call.d_out[r * C + c] * n(r, c); });
     }
   }
 
@@ -59,7 +59,7 @@ struct RmsNorm {
   static void forward(const Call<typename S::real>& call, const Worker& worker) {
     using real = typename S::real;
     const Range rows = worker.share(call.rows);
-    for (std::int64_t r = rows.begin; r < rows.end; ++r) {
+    for (std::ptrdiff_t r = rows.begin; r < rows.end; ++r) {
       const real* const x = call.in(0) + r * d.in;
       const real rrms = real(1) / square_root(row_dot<S>(x, x, d.in) / real(d.in) + real(call.scalar));
       const auto scale = Lanes<S>::broadcast(rrms);
@@ -76,12 +76,12 @@ struct RmsNorm {
   template <class S, Dims d>
   static void backward(const Call<typename S::real>& call, const Worker& worker) {
     const Range rows = worker.share(call.rows);
-    for (std::int64_t r = rows.begin; call.d_in(0) != nullptr && r < rows.end; ++r)
+    for (std::ptrdiff_t r = rows.begin; call.d_in(0) != nullptr && r < rows.end; ++r)
       row_backward<S, d>(call, r);
     if constexpr (d.option) {
       detail::sum_columns<S, 1>(
           call.rows, d.in, {call.d_in(1)}, {call.adds_to(1)}, worker,
-          [=](auto at, std::int64_t r, typename S::Vec(&sums)[1]) THIMBLE_INLINE_LAMBDA {
+          [=](auto at, std::ptrdiff_t r, typename S::Vec(&sums)[1]) THIMBLE_INLINE_LAMBDA {
             const auto n = at.load(call.in(0) + r * d.in) * S::Vec::broadcast(call.saved[r]);
             sums[0] = mul_add(at.load(call.d_out + r * d.in), n, sums[0]);
           });
@@ -99,7 +99,7 @@ struct RmsNorm {
   }
 
   template <class S, Dims d>
-  THIMBLE_INLINE static void row_backward(const Call<typename S::real>& call, std::int64_t r) {
+  THIMBLE_INLINE static void row_backward(const Call<typename S::real>& call, std::ptrdiff_t r) {
     using real = typename S::real;
     using L = Lanes<S>;
     const real* const x = call.in(0) + r * d.in;

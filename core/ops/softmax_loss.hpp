@@ -8,7 +8,7 @@
 /// softmax_j = exp_j * (1 / sum), then 1 is subtracted at the target.
 
 #include "core/base/scalar_math.hpp"
-#include "core/ops/op.hpp"
+#include "core/ops/elements.hpp"
 #include "core/simd/functions.hpp"
 
 namespace thimble::detail {
@@ -32,10 +32,16 @@ struct SoftmaxLoss {
     }
     const real wanted = logits[target];
     const real top = largest(logits, n);
-    const real sum =
-        sum_of_exp(logits, n, top, [&](auto at, auto e) THIMBLE_INLINE_LAMBDA { at.store(d_logits, e); });
-    const auto scale = Lanes<S>::broadcast(1 / sum);
-    for_lanes<S>(n, [&](auto at) THIMBLE_INLINE_LAMBDA { at.store(d_logits, at.load(d_logits) * scale); });
+    const real sum = stored_exp(logits, n, top, d_logits);
+    const real scale = 1 / sum;
+    if constexpr (Branching<typename S::Vec>) {
+#pragma GCC unroll 4
+      for (std::ptrdiff_t i = 0; i < n; ++i) d_logits[i] *= scale;
+    } else {
+      for_lanes<S>(n, [&](auto at) THIMBLE_INLINE_LAMBDA {
+        at.store(d_logits, at.load(d_logits) * Lanes<S>::broadcast(scale));
+      });
+    }
     d_logits[target] -= 1;
     return logarithm(sum) + (top - wanted);
   }
@@ -60,6 +66,12 @@ struct SoftmaxLoss {
   /// row_max in four chains: a maximum has no order.
   static real largest(const real* x, std::ptrdiff_t n) {
     using L = Lanes<S>;
+    if constexpr (Branching<typename S::Vec>) {
+      real top = x[0];
+#pragma GCC unroll 4
+      for (std::ptrdiff_t i = 1; i < n; ++i) top = x[i] > top ? x[i] : top;
+      return top;
+    }
     constexpr std::ptrdiff_t kStride = 4 * L::count;
     if (n < kStride) return row_max<S>(x, n);
     L top[4];
@@ -75,6 +87,19 @@ struct SoftmaxLoss {
 
   template <class Use>
   static real sum_of_exp(const real* x, std::ptrdiff_t n, real top, Use use) {
+    if constexpr (Branching<typename S::Vec>) {  // an exponential is >= 0, so that lanes without one may be left out
+      real sums[Lanes<S>::count] = {};
+      std::ptrdiff_t i = 0;
+      const auto four = [&](auto at) THIMBLE_INLINE_LAMBDA {
+        const auto e = exp(at.load(x) - S::Vec::broadcast(top));
+        use(at, e);
+        real* const to = sums + at.index % Lanes<S>::count;
+        for (int k = 0; k < S::width && at.index + k < n; ++k) to[k] = to[k] + e.lane[k];
+      };
+      for (; i + S::width <= n; i += S::width) four(FullVec<S>{i});
+      if (i < n) four(TailVec<S>{i, int(n - i)});
+      return Lanes<S>::load(sums).sum();
+    }
     const auto shift = Lanes<S>::broadcast(top);
     auto sum = Lanes<S>::zero();
     for_lanes<S>(n, [&](auto at) THIMBLE_INLINE_LAMBDA {
@@ -85,7 +110,23 @@ struct SoftmaxLoss {
     return sum.sum();
   }
 
-  static real logarithm(real x) { return log(Lanes<S>::broadcast(x)).max(); }
+  /// The same; the exponentials go to `to`, which may be x.
+  static real stored_exp(const real* x, std::ptrdiff_t n, real top, real* to) {
+#if THIMBLE_ARM_FPU
+    if constexpr (kHasArmFpu<typename S::Vec>) {
+      using Vec = typename S::Vec;
+      for (std::ptrdiff_t i = 0; to != x && i < n; ++i) to[i] = x[i];
+      const std::ptrdiff_t fours = n / 4, rest = n % 4;
+      const Vec shift = Vec::broadcast(top);
+      exp_rows(to, 4, fours, shift, Vec::broadcast(1));
+      if (rest > 0) exp(Vec::load_first(to + 4 * fours, int(rest)) - shift).store_first(to + 4 * fours, int(rest));
+      return row_sum<S>(to, n);
+    }
+#endif
+    return sum_of_exp(x, n, top, [&](auto at, auto e) THIMBLE_INLINE_LAMBDA { at.store(to, e); });
+  }
+
+  static real logarithm(real x) { return log(S::Vec::broadcast(x)).max_across(); }
 };
 
 /// The same in plain double, for the reference kernels. `logit(j)` gives a logit, as often as asked.

@@ -20,12 +20,12 @@ struct Sum {
 
   static void forward_ref(const Call<double>& call, Dims d) {
     double sum = 0;
-    for (std::int64_t i = 0; i < rows(d, call.extent) * d.in; ++i) sum += call.in(0)[i];
+    for (std::ptrdiff_t i = 0; i < rows(d, call.extent) * d.in; ++i) sum += call.in(0)[i];
     call.out[0] = sum;
   }
 
   static void backward_ref(const Call<double>& call, Dims d) {
-    for (std::int64_t i = 0; i < rows(d, call.extent) * d.in; ++i) {
+    for (std::ptrdiff_t i = 0; i < rows(d, call.extent) * d.in; ++i) {
       detail::put_gradient(call.d_in(0)[i], call.d_out[0], call.adds_to(0));
     }
   }
@@ -35,7 +35,7 @@ struct Sum {
   static void forward(const Call<typename S::real>& call, const Worker& worker) {
     if (worker.index != 0) return;
     typename S::real sum = 0;
-    for (std::int64_t r = 0; r < rows(d, call.extent); ++r) sum += row_sum<S>(call.in(0) + r * d.in, d.in);
+    for (std::ptrdiff_t r = 0; r < rows(d, call.extent); ++r) sum += row_sum<S>(call.in(0) + r * d.in, d.in);
     call.out[0] = sum;
   }
 
@@ -51,8 +51,8 @@ struct Sum {
 
  private:
   /// Rows of x; call.rows are those of the one-number result.
-  THIMBLE_INLINE static constexpr std::int64_t rows(Dims d, const Extent& extent) {
-    return d.option > 0 ? d.option : std::int64_t(extent.batch) * extent.context;
+  THIMBLE_INLINE static constexpr std::ptrdiff_t rows(Dims d, const Extent& extent) {
+    return d.option > 0 ? d.option : std::ptrdiff_t(extent.batch) * extent.context;
   }
 };
 

@@ -20,13 +20,13 @@ struct Tanh {
   }
 
   static void forward_ref(const Call<double>& call, Dims d) {
-    for (std::int64_t i = 0; i < call.rows * d.in; ++i) {
+    for (std::ptrdiff_t i = 0; i < call.rows * d.in; ++i) {
       call.out[i] = detail::reference_of(call.in(0)[i], [](auto x) { return thimble::tanh(x); });
     }
   }
 
   static void backward_ref(const Call<double>& call, Dims d) {
-    for (std::int64_t i = 0; i < call.rows * d.in; ++i) {
+    for (std::ptrdiff_t i = 0; i < call.rows * d.in; ++i) {
       const double y = call.out[i];
       detail::put_gradient(call.d_in(0)[i], call.d_out[i] * ((1 - y) * (1 + y)), call.adds_to(0));
     }

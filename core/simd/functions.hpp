@@ -11,10 +11,19 @@
 
 #include <utility>
 
+#include "core/simd/arm.hpp"
 #include "core/simd/coefficients.hpp"
 #include "core/simd/lanes.hpp"
 
 namespace thimble {
+
+/// x between low and high; a NaN stays: it is the second operand, which minimum and maximum then return.
+template <class real, class Arch>
+THIMBLE_INLINE Vec<real, Arch> clamped(Vec<real, Arch> x, real low, real high) {
+  using Vec = thimble::Vec<real, Arch>;
+  return maximum(Vec::broadcast(low), minimum(Vec::broadcast(high), x));
+}
+
 namespace detail {
 
 /// The polynomial with coefficients c, lowest degree first, by Horner's rule. (Its callers are chains of a
@@ -29,11 +38,12 @@ THIMBLE_INLINE Vec polynomial(const typename Vec::Real (&c)[n], Vec x) {
   return sum;
 }
 
-/// exp(x) = m 2^n with an integral n.
+/// exp(x) = m 2^n with an integral n; t is n + round_magic.
 template <class Vec>
 struct ExpParts {
   Vec m;
   Vec n;
+  Vec t;
 };
 
 template <class Vec>
@@ -42,18 +52,23 @@ THIMBLE_INLINE ExpParts<Vec> exp_parts(Vec x) {
   using C = Coefficients<real>;
   const Vec one = Vec::broadcast(1);
   const Vec magic = Vec::broadcast(FloatLayout<real>::round_magic);
-  const Vec n = mul_add(x, Vec::broadcast(real(1.44269504088896340736)), magic) - magic;
+  const Vec t = mul_add(x, Vec::broadcast(real(1.44269504088896340736)), magic);
+  const Vec n = t - magic;
   Vec r = mul_add(n, Vec::broadcast(-C::ln2_high), x);
   r = mul_add(n, Vec::broadcast(-C::ln2_low), r);
-  return {mul_add(mul_add(polynomial(C::exp, r), r, one), r, one), n};
+  return {mul_add(mul_add(polynomial(C::exp, r), r, one), r, one), n, t};
 }
 
 /// exp(x) where the result is a normal number.
 template <class Vec>
 THIMBLE_INLINE Vec exp_normal(Vec x) {
-  const auto [m, n] = exp_parts(x);
+  const auto [m, n, t] = exp_parts(x);
   return m * pow2(n);
 }
+
+/// A bound below which |x| makes e^x a normal number.
+template <class real>
+inline constexpr real kExpNormal = sizeof(real) == 4 ? real(87) : real(708);
 
 /// Where exp overflows and where it rounds to zero, with a margin.
 template <class real>
@@ -61,17 +76,67 @@ inline constexpr real kExpHigh = sizeof(real) == 4 ? real(88.9) : real(709.9);
 template <class real>
 inline constexpr real kExpLow = sizeof(real) == 4 ? real(-104) : real(-745.5);
 
+template <class Vec>
+THIMBLE_INLINE Vec exp_anywhere(Vec x) {
+  using real = typename Vec::Real;
+  x = clamped(x, kExpLow<real>, kExpHigh<real>);
+  const auto [m, n, t] = exp_parts(x);
+  return scale(m, n);
+}
+
+/// Lanes that can be asked for a property that all of them have, which then saves work.
+template <class Vec>
+concept Branching = requires(Vec x, typename Vec::Real bound) {
+  Vec::are_within(x, bound);
+};
+
+/// Called, for the size of the code.
+template <Branching Vec>
+[[gnu::noinline]] Vec branching_exp(Vec x) {
+  if (!Vec::are_within(x, kExpNormal<typename Vec::Real>)) [[unlikely]] {
+    for (auto& lane : x.lane) lane = exp_anywhere(Vec::broadcast(lane)).lane[0];
+    return x;
+  }
+#if THIMBLE_ARM_FPU
+  if constexpr (kHasArmFpu<Vec>) return arm_exp(x);
+#endif
+  const auto [m, n, t] = exp_parts(x);
+  return Vec::scaled(m, t);
+}
+
 }  // namespace detail
 
 /// e^x.
 template <class real, class Arch>
 THIMBLE_INLINE Vec<real, Arch> exp(Vec<real, Arch> x) {
-  using Vec = thimble::Vec<real, Arch>;
-  // A NaN is the second operand, which minimum and maximum then return.
-  x = maximum(Vec::broadcast(detail::kExpLow<real>), minimum(Vec::broadcast(detail::kExpHigh<real>), x));
-  const auto [m, n] = detail::exp_parts(x);
-  return scale(m, n);
+  if constexpr (detail::Branching<Vec<real, Arch>>) {
+    return detail::branching_exp(x);
+  } else {
+    return detail::exp_anywhere(x);
+  }
 }
+
+#if THIMBLE_ARM_FPU
+namespace detail {
+
+/// x = e^(x - shift) factor, for `count` times four numbers, `step` numbers apart.
+inline void exp_rows(float* x, std::ptrdiff_t step, std::ptrdiff_t count, ArmVec shift, ArmVec factor) {
+  ArmExpShift s;
+  shift.store(s.shift);
+  factor.store(s.factor);
+  s.bound_square = kExpNormal<float> * kExpNormal<float>;
+  while (count > 0) {
+    const std::ptrdiff_t left = arm_exp_rows(x, step, std::int32_t(count), s);
+    if (left == 0) return;
+    x += (count - left) * step;
+    (branching_exp(ArmVec::load(x) - shift) * factor).store(x);
+    x += step;
+    count = left - 1;
+  }
+}
+
+}  // namespace detail
+#endif
 
 /// The natural logarithm: minus infinity of zeros, NaN of negative numbers.
 /// With x = 2^e (1 + f) and s = f / (2 + f): log(1 + f) = 2 atanh(s) = f - f^2 / 2 + s (f^2 / 2 + R(s^2)).

@@ -20,6 +20,10 @@ struct Lanes {
   using Vec = typename S::Vec;
   static constexpr int count = 16;
   static constexpr int parts = count / S::width;
+  /// Are rare things done by a loop over the lanes, for the size of the code? Those in plain C++ can be.
+  static constexpr bool kLoops = requires(Vec v) {
+    v.lane[0];
+  };
   static_assert(parts * S::width == count, "a native vector must hold 4, 8 or 16 lanes");
   struct Mask {
     typename Vec::Mask part[parts];
@@ -36,6 +40,11 @@ struct Lanes {
   }
   /// The first n numbers at p, `others` in the lanes behind them; reads nothing beyond. 0 <= n <= 16.
   THIMBLE_INLINE static Lanes load_first(const real* p, int n, real others = 0) {
+    if constexpr (kLoops) {
+      real lane[count];
+      for (int i = 0; i < count; ++i) lane[i] = i < n ? p[i] : others;
+      return load(lane);
+    }
     return each([&](int k) THIMBLE_INLINE_LAMBDA {
       const int m = lanes_of(k, n);
       const real* q = m > 0 ? p + k * S::width : p;
@@ -46,10 +55,21 @@ struct Lanes {
     for (int k = 0; k < parts; ++k) part[k].store(p + k * S::width);
   }
   THIMBLE_INLINE void store_first(real* p, int n) const {
+    if constexpr (kLoops) {
+      real lane[count];
+      store(lane);
+      for (int i = 0; i < n; ++i) p[i] = lane[i];
+      return;
+    }
     for (int k = 0; k < parts && k * S::width < n; ++k) part[k].store_first(p + k * S::width, lanes_of(k, n));
   }
   /// The first n lanes, zeros behind them.
   THIMBLE_INLINE Lanes first(int n) const {
+    if constexpr (kLoops) {
+      real lane[count] = {};
+      store_first(lane, n);
+      return load(lane);
+    }
     return each([&](int k) THIMBLE_INLINE_LAMBDA { return part[k].first(lanes_of(k, n)); });
   }
 
@@ -204,10 +224,40 @@ THIMBLE_INLINE typename S::real row_sum(const typename S::real* x, std::ptrdiff_
   return sum.sum();
 }
 
+namespace detail {
+
+/// row_dot, called: where sixteen lanes are a lot of code.
+template <class S>
+[[gnu::noinline]] typename S::real called_row_dot(const typename S::real* x, const typename S::real* y,
+                                                  std::ptrdiff_t n) {
+  using L = Lanes<S>;
+  typename S::real lane[L::count] = {};
+  const std::ptrdiff_t whole = n / L::count * L::count;
+#if THIMBLE_ARM_FPU
+  if constexpr (kHasArmFpu<typename S::Vec>) {
+    if (whole > 0) arm_dot_lanes(x, y, whole / L::count, lane);
+  } else
+#endif
+  {
+    auto sum = L::zero();
+    for (std::ptrdiff_t i = 0; i < whole; i += L::count) sum = mul_add(L::load(x + i), L::load(y + i), sum);
+    sum.store(lane);
+  }
+  if (whole < n) {
+    int k = 0;
+    for (; whole + k < n; ++k) lane[k] = S::mul_add(x[whole + k], y[whole + k], lane[k]);
+    for (; k < L::count; ++k) lane[k] = lane[k] + 0;
+  }
+  return L::load(lane).sum();
+}
+
+}  // namespace detail
+
 /// The scalar product of two rows of n, in the row order, by mul_add.
 template <class S>
 THIMBLE_INLINE typename S::real row_dot(const typename S::real* x, const typename S::real* y,
                                         std::ptrdiff_t n) {
+  if constexpr (Lanes<S>::kLoops) return detail::called_row_dot<S>(x, y, n);
   auto sum = Lanes<S>::zero();
   for_lanes<S>(n, [&](auto at) THIMBLE_INLINE_LAMBDA { sum = mul_add(at.load(x), at.load(y), sum); });
   return sum.sum();

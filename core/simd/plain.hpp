@@ -79,6 +79,30 @@ struct Vec<real, Plain<P>> {
     return each([&](int i) THIMBLE_INLINE_LAMBDA { return a.lane[i] < b.lane[i] ? a.lane[i] : b.lane[i]; });
   }
 
+  /// Are all |x| below a positive bound? Not where one is NaN, nor, perhaps, where several are close to it.
+  /// Branches are cheaper here than selections, for which a processor without vectors goes from lane to lane.
+  THIMBLE_INLINE static bool are_within(Vec x, real bound) {
+    if constexpr (P == Profile::fused && detail::kHasFma<real>) {
+      const real first = thimble::mul_add<P>(x.lane[1], x.lane[1], x.lane[0] * x.lane[0]);
+      const real third = thimble::mul_add<P>(x.lane[2], x.lane[2], first);
+      return thimble::mul_add<P>(x.lane[3], x.lane[3], third) < bound * bound;
+    } else {
+      const BitsOf<real> high = std::bit_cast<BitsOf<real>>(bound) << 1;
+      return bits(x, 0) << 1 < high && bits(x, 1) << 1 < high && bits(x, 2) << 1 < high && bits(x, 3) << 1 < high;
+    }
+  }
+  /// Is no |x| below a floor >= 0? A NaN is not.
+  THIMBLE_INLINE static bool none_below(Vec x, real floor) {
+    const BitsOf<real> low = std::bit_cast<BitsOf<real>>(floor) << 1;
+    return bits(x, 0) << 1 >= low && bits(x, 1) << 1 >= low && bits(x, 2) << 1 >= low && bits(x, 3) << 1 >= low;
+  }
+  /// m 2^n, a normal number like m, for t = round_magic + n: n is added to the exponent.
+  THIMBLE_INLINE static Vec scaled(Vec m, Vec t) {
+    return each([&](int i) THIMBLE_INLINE_LAMBDA {
+      return std::bit_cast<real>(bits(m, i) + (bits(t, i) << FloatLayout<real>::mantissa_bits));
+    });
+  }
+
   THIMBLE_INLINE friend Mask operator<(Vec a, Vec b) {
     return test([&](int i) THIMBLE_INLINE_LAMBDA { return a.lane[i] < b.lane[i]; });
   }

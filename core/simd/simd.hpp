@@ -2,6 +2,7 @@
 /// What a kernel is written against: `S = Simd<real, Arch>` names the number type, the native vector and the
 /// multiply-add of one instruction set and arithmetic profile.
 
+#include "core/simd/arm.hpp"
 #include "core/simd/native.hpp"
 #include "core/simd/plain.hpp"
 

@@ -297,19 +297,12 @@ class Engine {
     return gradient_norm(sums, norm_block_count());
   }
 
-  /// What one optimizer step does to every tensor.
-  struct Update {
-    const OptimizerOptions& options;
-    double rate;
-    BetaPowers powers;  ///< this step included
-    double scale;       ///< of the summed gradient
-  };
-
   /// An update within the backward pass. The loss stands before the first tensor is updated, and nothing is if it is
   /// not finite; a gradient is seen only when its turn comes.
   struct FusedUpdate {
     Engine& engine;
-    Update update;
+    BetaPowers powers;  ///< this step included
+    OptimizerStep<real> step;
     bool stopped = false;  ///< by a gradient that is not finite
     int done = 0;          ///< tensors
   };
@@ -322,7 +315,8 @@ class Engine {
     begin_window();
     if (r.status != Status::ok) return r;
     const double mean = valid > 0 ? 1 / double(valid) : 0;
-    FusedUpdate fused{*this, {options.optimizer, r.learning_rate, state_.powers.next(options.optimizer), mean}};
+    const BetaPowers powers = state_.powers.next(options.optimizer);
+    FusedUpdate fused{*this, powers, {options.optimizer, r.learning_rate, powers, mean}};
     const std::int64_t blocks = norm_block_count();
     for (std::int64_t b = 0; b < blocks; ++b) norm_sums()[b] = 0;
     RunState<real> run = run_state(extent);
@@ -334,7 +328,7 @@ class Engine {
       r.status = torn_ ? Status::torn_update : Status::non_finite_gradient;
       return r;
     }
-    state_.powers = fused.update.powers;
+    state_.powers = fused.powers;
     ++state_.step;
     return r;
   }
@@ -355,7 +349,7 @@ class Engine {
       fused.stopped = !finite;
       fused.done += finite;
     }
-    if (finite) fused.engine.update_tensor(*p, call.d_out, fused.update, w);
+    if (finite) fused.engine.update_tensor(*p, call.d_out, fused.step, w);
   }
 
   void apply_update(const TrainOptions& options, UpdateResult& r) {
@@ -369,20 +363,19 @@ class Engine {
     const double clip = clip_scale(r.gradient_norm, o.clip);
     r.clipped = clip < 1;
     state_.powers = state_.powers.next(o);
-    const Update update{o, r.learning_rate, state_.powers, clip * mean};
+    const OptimizerStep<real> step(o, r.learning_rate, state_.powers, clip * mean);
     team_.each([&](const Worker& w) {
-      for (const ParameterSlots& p : layout_.parameters) update_tensor(p, at(p.gradient), update, w);
+      for (const ParameterSlots& p : layout_.parameters) update_tensor(p, at(p.gradient), step, w);
     });
     ++state_.step;
   }
 
-  void update_tensor(const ParameterSlots& p, const real* gradient, const Update& u, const Worker& w) {
-    if (u.options.kind == OptimizerKind::adamw) {
-      const AdamWStep<real> step(u.options, u.rate, u.powers, u.scale, p.decays);
-      layout_.update.adamw(at(p.weight), gradient, at(p.first_moment), at(p.second_moment), p.count, step, w);
+  void update_tensor(const ParameterSlots& p, const real* gradient, const OptimizerStep<real>& step, const Worker& w) {
+    if (step.kind == OptimizerKind::adamw) {
+      layout_.update.adamw(at(p.weight), gradient, at(p.first_moment), at(p.second_moment), p.count,
+                           step.adamw[p.decays], w);
     } else {
-      layout_.update.sgd(at(p.weight), gradient, at(p.first_moment), p.count,
-                         SgdStep<real>(u.options, u.rate, u.scale, p.decays), w);
+      layout_.update.sgd(at(p.weight), gradient, at(p.first_moment), p.count, step.sgd[p.decays], w);
     }
   }
 

@@ -20,7 +20,8 @@
 
 #include "core/ops/elements.hpp"
 #include "core/plan/plan.hpp"
-#include "core/simd/lanes.hpp"
+#include "core/simd/functions.hpp"
+#include "core/train/optimizer_arm.hpp"
 #include "core/train/options.hpp"
 
 namespace thimble {
@@ -98,6 +99,21 @@ struct SgdStep {
         weight_floor(real(decays && o.weight_decay > 0 ? kMomentFloor : 0)) {}
 };
 
+/// The numbers of one step for all tensors: [0] for those that do not decay, [1] for those that do. They take divisions
+/// and roots of doubles, which boards do in software, so they are computed once.
+template <class real>
+struct OptimizerStep {
+  OptimizerKind kind;
+  AdamWStep<real> adamw[2];
+  SgdStep<real> sgd[2];
+
+  /// `powers` include this step.
+  OptimizerStep(const OptimizerOptions& o, double learning_rate, const BetaPowers& powers, double scale)
+      : kind(o.kind),
+        adamw{{o, learning_rate, powers, scale, false}, {o, learning_rate, powers, scale, true}},
+        sgd{{o, learning_rate, scale, false}, {o, learning_rate, scale, true}} {}
+};
+
 /// What the gradient is multiplied by so that its norm does not exceed `clip`, as PyTorch's clip_grad_norm_
 /// has it; 1 where clip is 0.
 constexpr double clip_scale(double norm, double clip) {
@@ -106,15 +122,15 @@ constexpr double clip_scale(double norm, double clip) {
 }
 
 /// Number of blocks of a tensor, whose sums of squares lie one after the other.
-THIMBLE_INLINE constexpr std::int64_t norm_blocks(std::int64_t count) {
+THIMBLE_INLINE constexpr std::ptrdiff_t norm_blocks(std::ptrdiff_t count) {
   return (count + kNormBlock - 1) / kNormBlock;
 }
 
 /// Norm from the sums of all blocks of all tensors. Not finite where a gradient is not, or its square
 /// overflows.
-inline double gradient_norm(const double* block_sums, std::int64_t count) {
+inline double gradient_norm(const double* block_sums, std::ptrdiff_t count) {
   double sum = 0;
-  for (std::int64_t i = 0; i < count; ++i) sum += block_sums[i];
+  for (std::ptrdiff_t i = 0; i < count; ++i) sum += block_sums[i];
   return square_root(sum);
 }
 
@@ -122,19 +138,22 @@ namespace detail {
 
 /// x, or 0 where it is smaller than `floor`.
 template <class Vec>
-THIMBLE_INLINE Vec floored(Vec x, Vec floor) {
-  return select(absolute(x) < floor, Vec::broadcast(0), x);
+THIMBLE_INLINE Vec floored(Vec x, typename Vec::Real floor) {
+  if constexpr (Branching<Vec>) {
+    if (Vec::none_below(x, floor)) return x;
+  }
+  return select(absolute(x) < Vec::broadcast(floor), Vec::broadcast(0), x);
 }
 
 }  // namespace detail
 
 /// Sums of squares of this worker's blocks of a gradient.
 template <class S>
-void sum_squares(const typename S::real* gradient, std::int64_t count, double* block_sums,
+void sum_squares(const typename S::real* gradient, std::ptrdiff_t count, double* block_sums,
                  const Worker& worker) {
   const Range mine = worker.share(norm_blocks(count));
-  for (std::int64_t b = mine.begin; b < mine.end; ++b) {
-    const std::int64_t left = count - b * kNormBlock;
+  for (std::ptrdiff_t b = mine.begin; b < mine.end; ++b) {
+    const std::ptrdiff_t left = count - b * kNormBlock;
     const auto* const block = gradient + b * kNormBlock;
     block_sums[b] = double(row_dot<S>(block, block, left < kNormBlock ? left : kNormBlock));
   }
@@ -143,16 +162,22 @@ void sum_squares(const typename S::real* gradient, std::int64_t count, double* b
 /// One AdamW step on this worker's part of a tensor of `count` elements.
 template <class S>
 void adamw_update(typename S::real* weight, const typename S::real* gradient, typename S::real* first_moment,
-                  typename S::real* second_moment, std::int64_t count,
+                  typename S::real* second_moment, std::ptrdiff_t count,
                   const AdamWStep<typename S::real>& step, const Worker& worker) {
   using Vec = typename S::Vec;
   using real = typename S::real;
+#if THIMBLE_ARM_FPU
+  if constexpr (detail::kHasArmFpu<Vec>) {
+    static_assert(sizeof(step) == 10 * sizeof(float) && real(kMomentFloor) == detail::kArmMomentFloor);
+    return detail::arm_adamw_range(weight, gradient, first_moment, second_moment, worker.share(count, 16), step);
+  }
+#endif
   const Vec scale = Vec::broadcast(step.gradient_scale), rate = Vec::broadcast(-step.rate);
   const Vec beta1 = Vec::broadcast(step.beta1), rest1 = Vec::broadcast(step.one_minus_beta1);
   const Vec beta2 = Vec::broadcast(step.beta2), rest2 = Vec::broadcast(step.one_minus_beta2);
   const Vec root_scale = Vec::broadcast(step.root_scale), epsilon = Vec::broadcast(step.epsilon);
-  const Vec keep = Vec::broadcast(step.keep), weight_floor = Vec::broadcast(step.weight_floor);
-  const Vec floor = Vec::broadcast(real(kMomentFloor));
+  const Vec keep = Vec::broadcast(step.keep);
+  constexpr real floor = real(kMomentFloor);
   detail::for_elements<S>(worker.share(count, 16), [&](auto at) THIMBLE_INLINE_LAMBDA {
     const Vec g = at.load(gradient) * scale;
     const Vec m = detail::floored(mul_add(beta1, at.load(first_moment), rest1 * g), floor);
@@ -161,28 +186,34 @@ void adamw_update(typename S::real* weight, const typename S::real* gradient, ty
     const Vec w = mul_add(rate, direction, at.load(weight) * keep);
     at.store(first_moment, m);
     at.store(second_moment, v);
-    at.store(weight, detail::floored(w, weight_floor));
+    at.store(weight, detail::floored(w, step.weight_floor));
   });
 }
 
 /// One SGD step on this worker's part of a tensor; `momentum` is null where the momentum is 0.
 template <class S>
 void sgd_update(typename S::real* weight, const typename S::real* gradient, typename S::real* momentum,
-                std::int64_t count, const SgdStep<typename S::real>& step, const Worker& worker) {
+                std::ptrdiff_t count, const SgdStep<typename S::real>& step, const Worker& worker) {
   using Vec = typename S::Vec;
   using real = typename S::real;
   const Vec scale = Vec::broadcast(step.gradient_scale), rate = Vec::broadcast(-step.rate);
   const Vec mu = Vec::broadcast(step.momentum), decay = Vec::broadcast(step.decay);
-  const Vec floor = Vec::broadcast(real(kMomentFloor)), weight_floor = Vec::broadcast(step.weight_floor);
-  detail::for_elements<S>(worker.share(count, 16), [&](auto at) THIMBLE_INLINE_LAMBDA {
+  constexpr real floor = real(kMomentFloor);
+  const auto update = [&](auto at) THIMBLE_INLINE_LAMBDA {
     const Vec w = at.load(weight);
     Vec b = mul_add(decay, w, at.load(gradient) * scale);
     if (momentum != nullptr) {
       b = detail::floored(mul_add(mu, at.load(momentum), b), floor);
       at.store(momentum, b);
     }
-    at.store(weight, detail::floored(mul_add(rate, b, w), weight_floor));
-  });
+    at.store(weight, detail::floored(mul_add(rate, b, w), step.weight_floor));
+  };
+  const Range mine = worker.share(count, 16);
+  if constexpr (detail::Branching<Vec>) {  // one loop, for the size of the code
+    detail::for_single_elements<S>(mine, update);
+  } else {
+    detail::for_elements<S>(mine, update);
+  }
 }
 
 /// The update of one instruction set.

@@ -4,6 +4,7 @@
 
 #include <iomanip>
 #include <iostream>
+#include <map>
 #include <random>
 
 #include "core/checkpoint/training_state.hpp"
@@ -244,15 +245,43 @@ class BoardRun {
     return t[t.size() / 2];
   }
 
+  /// Half the floating-point operations of each op in the micro-batches of the last `steps` steps, by its name.
+  std::map<std::string, Flops> multiply_adds(std::uint64_t steps) const {
+    std::map<std::string, Flops> sums;
+    const PlanData plan = model_.plan(ProgramKind::train, {}, {.extent = model_.extent});
+    const std::unique_ptr<DataSource> data = open();
+    const std::uint64_t end = state_.data_cursor, batches = steps * std::uint64_t(flags_.train.accumulate);
+    for (std::uint64_t i = end - std::min(end, batches); i < end; ++i) {
+      const Extent extent = data->batch(i).extent;
+      for (const Step& step : plan.steps) {
+        const Value& v = model_.tape[step.value];
+        const Flops f = op_flops(v, extent);
+        Flops& sum = sums[std::string(op_name(v).view())];
+        (step.kind == StepKind::forward ? sum.forward += f.forward : sum.backward += f.backward);
+      }
+    }
+    for (auto& [op, f] : sums) f = {f.forward / 2, f.backward / 2};
+    return sums;
+  }
+
+  bool has_text() const { return link_.emulated() || !flags_.board.text.empty() || !flags_.board.documents.empty(); }
+
   Json profile() {
     Json ops = Json::array();
+    std::map<std::string, Flops> sums;
     for (std::uint32_t i = 0;; ++i) {
       BoardClient::Command c = thimble_board_Command_init_zero;
       c.which_action = thimble_board_Command_profile_tag;
       c.action.profile.index = i;
       const thimble_board_OpTicks t = link_.client().command(c, "a question for its profile").what.op_ticks;
       if (i >= t.count || t.steps == 0) return ops;
-      ops.push_back({{"op", t.op}, {"forward", t.forward / t.steps}, {"backward", t.backward / t.steps}});
+      if (i == 0 && has_text()) sums = multiply_adds(t.steps);
+      Json op{{"op", t.op}, {"forward", t.forward / t.steps}, {"backward", t.backward / t.steps}};
+      if (const auto of = sums.find(t.op); of != sums.end()) {
+        op["forward_multiply_adds"] = std::uint64_t(of->second.forward) / t.steps;
+        op["backward_multiply_adds"] = std::uint64_t(of->second.backward) / t.steps;
+      }
+      ops.push_back(op);
     }
   }
 
@@ -300,13 +329,25 @@ class BoardRun {
     if (flags_.prompt) std::cout << j["sample"].get<std::string>() << "\n";
   }
 
+  /// By op, then the whole step; `each` is for each multiply-add.
   void print_profile(const Json& ops) const {
-    std::cout << std::left << std::setw(22) << "op" << std::right << std::setw(12) << "forward" << std::setw(12)
-              << "backward" << "\n";
+    std::cout << std::left << std::setw(22) << "op" << std::right << std::setw(12) << "forward" << std::setw(8) << "each"
+              << std::setw(12) << "backward" << std::setw(8) << "each" << "\n" << std::fixed << std::setprecision(2);
+    std::uint64_t all = 0;
+    const auto pass = [&](const Json& op, const char* ticks, const char* multiply_adds) {
+      const std::uint64_t count = op.value(multiply_adds, std::uint64_t(0)), spent = op[ticks].get<std::uint64_t>();
+      all += count;
+      std::cout << std::setw(12) << spent << std::setw(8);
+      count > 0 ? std::cout << double(spent) / double(count) : std::cout << "";
+    };
     for (const auto& op : ops) {
-      std::cout << std::left << std::setw(22) << op["op"].get<std::string>() << std::right << std::setw(12)
-                << op["forward"].get<std::uint64_t>() << std::setw(12) << op["backward"].get<std::uint64_t>() << "\n";
+      std::cout << std::left << std::setw(22) << op["op"].get<std::string>() << std::right;
+      pass(op, "forward", "forward_multiply_adds");
+      pass(op, "backward", "backward_multiply_adds");
+      std::cout << "\n";
     }
+    if (all == 0) return;
+    std::cout << "a whole step: " << double(median_ticks()) / double(all) << " for each of " << all << " multiply-adds\n";
   }
 
   const RunFlags& flags_;
