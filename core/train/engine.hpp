@@ -94,7 +94,7 @@ class Engine {
     forget_transient();
     const RunState<real> run = run_state(extent);
     const ProgramView<real>& p = layout_.train;
-    team_.each([&](const Worker& w) {
+    team_for(p.alone).each([&](const Worker& w) {
       run_steps(p, 0, p.backward_begin, run, w);
       if (p.seed != kNoPlace) {
         if (w.index == 0) *at(p.seed) = real(1);
@@ -129,7 +129,7 @@ class Engine {
     if (s != Status::ok) return s;
     forget_transient();
     const RunState<real> run = run_state(extent);
-    team_.each([&](const Worker& w) { run_steps(layout_.evaluate, 0, layout_.evaluate.count, run, w); });
+    team_for(layout_.evaluate.alone).each([&](const Worker& w) { run_steps(layout_.evaluate, 0, layout_.evaluate.count, run, w); });
     loss_sum += sum_result(layout_.evaluate, extent);
     valid += count_valid(targets);
     return Status::ok;
@@ -143,7 +143,7 @@ class Engine {
     *ids(layout_.tokens) = token;
     RunState<real> run = run_state({1, 1});
     run.position = position;
-    team_.each([&](const Worker& w) { run_steps(layout_.decode, 0, layout_.decode.count, run, w); });
+    team_for(layout_.decode.alone).each([&](const Worker& w) { run_steps(layout_.decode, 0, layout_.decode.count, run, w); });
     logits = at(layout_.decode.result);
     return Status::ok;
   }
@@ -184,6 +184,11 @@ class Engine {
 
  private:
   std::int32_t* ids(ArenaPlace p) const { return run_state({}).template at<std::int32_t>(p); }
+
+  Team team_for(bool alone) const { return alone ? Team{} : team_; }
+
+  /// An update reads and writes all but the ids of what persists.
+  Team update_team() const { return team_for(layout_.transient_begin < kSharedWork); }
 
   RunState<real> run_state(const Extent& extent) const {
     return {arena_, extent, 0, state_.window.micro_batches > 0, observer_};
@@ -239,7 +244,7 @@ class Engine {
     double* const sums = run_state({}).template at<double>(layout_.train.update_scratch);
     std::int64_t blocks = 0;
     for (const ParameterSlots& p : layout_.parameters) blocks += norm_blocks(p.count);
-    team_.each([&](const Worker& w) {
+    update_team().each([&](const Worker& w) {
       std::int64_t first = 0;
       for (const ParameterSlots& p : layout_.parameters) {
         layout_.update.sum_squares(at(p.gradient), p.count, sums + first, w);
@@ -260,7 +265,7 @@ class Engine {
     const double clip = clip_scale(r.gradient_norm, o.clip);
     r.clipped = clip < 1;
     state_.powers = state_.powers.next(o);
-    team_.each([&](const Worker& w) {
+    update_team().each([&](const Worker& w) {
       for (const ParameterSlots& p : layout_.parameters) update_tensor(p, o, r.learning_rate, clip * mean, w);
     });
     ++state_.step;
