@@ -29,7 +29,7 @@ struct DirectShape {
   static constexpr int kRows = kIsPlain<S> ? 4 : S::width * sizeof(typename S::real) == 64 ? 8 : 4;
   static constexpr int kVecs = kIsPlain<S> ? 1 : 3;
   /// Numbers of a transposed panel of B on the stack (NT only; none in plain C++).
-  static constexpr int kPanel = 4096;
+  static constexpr int kPanel = int(kSumBlock) * kVecs * S::width;
 };
 
 /// The tile for `rows` x `vecs` vectors that are known at run time.
@@ -69,25 +69,33 @@ struct DirectProduct {
   }
 
  private:
+  struct Place {
+    std::int64_t row, panel;  ///< of a tile
+  };
+
   static void block(const ProductArgs<real>& args, std::int64_t p, std::int64_t k, const Worker& worker) {
     const std::int64_t vecs = (args.n + S::width - 1) / S::width;
-    std::int64_t most = Shape::kVecs;
-    if (kTransposes) {  // the same for every block, or workers would meet in an output
-      const std::int64_t longest = args.k < kSumBlock ? args.k : kSumBlock;
-      while (most > 1 && most * S::width * longest > Shape::kPanel) --most;
-    }
-    const Split columns = Split::at_most(vecs, most);
+    const Split columns = Split::at_most(vecs, Shape::kVecs);
     const Split rows = Split::at_most(args.m, Shape::kRows);
     const std::int64_t tiles = columns.parts * rows.parts;
-    const std::int64_t end = tiles * (worker.index + 1) / worker.count;
-    std::int64_t tile = tiles * worker.index / worker.count;
-    while (tile < end) {
-      const std::int64_t panel = tile / rows.parts;
-      const std::int64_t first = tile - panel * rows.parts;
-      const std::int64_t last = end - panel * rows.parts < rows.parts ? end - panel * rows.parts : rows.parts;
+    // Tiles are numbered along rows or along columns of tiles, and a worker has those from begin to end.
+    const bool by_rows = workers_share_rows(kKind, args.m, args.n, args.k);
+    const auto place_of = [&](std::int64_t tile) THIMBLE_INLINE_LAMBDA {
+      const std::int64_t line = tile / (by_rows ? columns.parts : rows.parts);
+      const std::int64_t within = tile - line * (by_rows ? columns.parts : rows.parts);
+      return by_rows ? Place{line, within} : Place{within, line};
+    };
+    const Place begin = place_of(tiles * worker.index / worker.count);
+    const Place end = place_of(tiles * (worker.index + 1) / worker.count);
+    for (std::int64_t panel = 0; panel < columns.parts; ++panel) {
+      const auto row_of = [&](const Place& place) THIMBLE_INLINE_LAMBDA {
+        if (by_rows) return place.row + (panel < place.panel);
+        return panel < place.panel ? rows.parts : panel == place.panel ? place.row : 0;
+      };
+      const std::int64_t first = row_of(begin), last = row_of(end);
+      if (first >= last) continue;
       const std::int64_t v = columns.begin(panel);
       column_panel(args, p, k, v * S::width, columns.begin(panel + 1) - v, rows, first, last);
-      tile += last - first;
     }
   }
 
