@@ -72,16 +72,15 @@ constexpr ArenaPlace place_of(const Plan<N>& plan, int tensor) {
 
 }  // namespace detail
 
-/// Bytes of all tensors that a step works on, scratch memory aside. Of a table that rows are taken from, these are more
-/// than it touches.
-template <int N>
-constexpr std::int64_t step_bytes(const Plan<N>& plan, int s) {
-  const StepTensors& t = plan.step_tensors[std::size_t(s)];
+/// Bytes of all tensors that a step works on, scratch memory aside, each counted once. Of a table that rows are taken from
+/// these are more than it touches.
+template <class Tensors>
+constexpr std::int64_t bytes_touched(const Tensors& tensors, const StepTensors& t) {
   std::int64_t bytes = 0;
-  const auto add = [&](int i) { bytes += i < 0 ? 0 : plan.tensors[std::size_t(i)].bytes; };
+  const auto add = [&](int i) { bytes += i < 0 ? 0 : tensors[std::size_t(i)].bytes; };
   for (const int i : {t.out, t.saved, t.d_out}) add(i);
   for (const int i : t.operand) add(i);
-  for (const int i : t.d_operand) add(i);
+  for (const int i : t.d_operand) add(i == t.d_out ? -1 : i);
   return bytes;
 }
 
@@ -115,7 +114,7 @@ constexpr int make_program(const Tape<N>& tape, const Plan<N>& plan,
     p.accumulate = step.accumulate;
     const Flops flops = op_flops(v, step.kind == StepKind::decode ? Extent{1, 1} : plan.extent);
     const std::int64_t work = step.kind == StepKind::backward ? flops.backward : flops.forward;
-    p.alone = work + step_bytes(plan, s) < kSharedWork;
+    p.alone = work + bytes_touched(plan.tensors, plan.step_tensors[std::size_t(s)]) < kSharedWork;
   }
   return plan.walk.count;
 }

@@ -111,7 +111,8 @@ class Torch:
 
     def _start(self, order, settings):
         chosen = {name: value for name, value in settings.items() if name != "optimizer" and value}
-        environment = {**os.environ, **self.fixed, **chosen}
+        ours = {name: value for name, value in os.environ.items() if not name.startswith("OPENBLAS_")}
+        environment = {**ours, **self.fixed, **chosen}
         done = subprocess.run([self.python, str(WORKER), json.dumps(order)], env=environment,
                               capture_output=True, text=True, check=False)
         if done.returncode == 0:

@@ -1,6 +1,7 @@
 /// thimble bench: how long a training step takes, and where the time goes.
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <iomanip>
 #include <iostream>
@@ -35,14 +36,39 @@ double milliseconds_since(Clock::time_point start) {
 struct OpCost {
   double ms = 0;
   std::int64_t flops = 0;
+  std::int64_t bytes = 0;
   int calls = 0;
 };
+
+/// What the processor reaches with multiply-adds in registers on all threads, in GFLOP/s.
+template <class real>
+double measure_peak(const KernelTable<real>& kernels, int threads) {
+  ThreadTeam team(threads);
+  std::int64_t rounds = 256;
+  double best = 0;
+  for (int run = 0; run < 30;) {
+    std::atomic<std::int64_t> flops = 0;
+    const auto start = Clock::now();
+    team.team().each([&](const Worker&) { flops += kernels.multiply_adds(rounds); });
+    const double ms = milliseconds_since(start);
+    if (ms < 0.2) {  // short enough for the start of the threads to show
+      rounds *= 2;
+      continue;
+    }
+    best = std::max(best, double(flops) / ms / 1e6);
+    ++run;
+  }
+  return best;
+}
 
 /// Sums up the time of every step, by op and direction.
 template <class real>
 class Profiler {
  public:
-  explicit Profiler(TapeView tape) : tape_(tape) { observer = {this, before, after}; }
+  explicit Profiler(const Session<real>& session)
+      : tape_(session.model().tape), plan_(session.prepared().train_plan), program_(session.prepared().layout.train) {
+    observer = {this, before, after};
+  }
   std::map<std::string, OpCost> costs;
   StepObserver<real> observer;
 
@@ -59,10 +85,13 @@ class Profiler {
     OpCost& c = p.costs[std::string(op_name(v).view()) + (backward ? " backward" : " forward")];
     c.ms += ms;
     c.flops += backward ? f.backward : f.forward;
+    c.bytes += bytes_touched(p.plan_.tensors, p.plan_.step_tensors[std::size_t(&step - p.program_.steps)]);
     ++c.calls;
   }
 
   TapeView tape_;
+  const PlanData& plan_;
+  const ProgramView<real>& program_;
   Clock::time_point start_;
 };
 
@@ -117,20 +146,25 @@ Json time_checkpoint(Session<real>& session, const Flags& flags, const TrainOpti
           {"save_mb_per_second", rate(median(saves))}, {"load_mb_per_second", rate(median(loads))}};
 }
 
+std::string fixed(double x, int digits, const char* unit = "") {
+  std::ostringstream o;
+  o << std::fixed << std::setprecision(digits) << x << unit;
+  return o.str();
+}
+
 void print(const Json& j) {
-  std::cout << std::fixed << std::setprecision(3) << j["model"].get<std::string>() << ", " << j["tokens_per_step"]
-            << " tokens a step, " << j["kernels"].get<std::string>() << ", " << j["threads"] << " threads\n"
-            << "median step " << j["median_ms"].get<double>() << " ms, of it the update "
-            << j["median_update_ms"].get<double>() << " ms; " << std::setprecision(1)
-            << j["gflops"].get<double>() << " GFLOP/s, " << std::setprecision(0)
-            << j["tokens_per_second"].get<double>() << " tokens/s\n\n";
-  Table table({"op", "calls", "ms", "share", "GFLOP/s"});
+  std::cout << j["model"].get<std::string>() << ", " << j["tokens_per_step"] << " tokens a step, "
+            << j["kernels"].get<std::string>() << ", " << j["threads"] << " threads\n"
+            << "median step " << fixed(j["median_ms"], 3) << " ms, of it the update " << fixed(j["median_update_ms"], 3)
+            << " ms; " << fixed(j["gflops"], 1) << " GFLOP/s, " << fixed(100 * j["peak_share"].get<double>(), 0)
+            << " % of the peak of " << fixed(j["peak_gflops"], 0) << "; " << fixed(j["tokens_per_second"], 0)
+            << " tokens/s\n\n";
+  Table table({"op", "calls", "ms", "time", "GFLOP/s", "peak", "MB", "GB/s"});
   for (const Json& op : j["ops"]) {
-    std::ostringstream ms, share, rate;
-    ms << std::fixed << std::setprecision(3) << op["ms"].get<double>();
-    share << std::fixed << std::setprecision(1) << 100 * op["share"].get<double>() << " %";
-    rate << std::fixed << std::setprecision(1) << op["gflops"].get<double>();
-    table.add_row({op["op"], std::to_string(op["calls"].get<int>()), ms.str(), share.str(), rate.str()});
+    table.add_row({op["op"], std::to_string(op["calls"].get<int>()), fixed(op["ms"], 3),
+                   fixed(100 * op["share"].get<double>(), 1, " %"), fixed(op["gflops"], 1),
+                   fixed(100 * op["peak_share"].get<double>(), 0, " %"), fixed(op["bytes"].get<double>() / 1e6, 2),
+                   fixed(op["gb_per_second"], 1)});
   }
   std::cout << table.text();
 }
@@ -142,6 +176,7 @@ void run(const Flags& flags) {
   const TokenBatch batch = model.takes_tokens() ? random_batch(model, extent, flags.common.seed) : TokenBatch{};
   SessionOptions options = session_options(flags.common, extent);
   options.recompute = recompute_choice(flags.layout.recompute);
+  const double peak = measure_peak(choose_kernels<real>(model, options), options.threads);
   Session<real> session(model, options);
   session.engine().initialise(flags.common.seed);
   TrainOptions training = model.training;
@@ -156,11 +191,13 @@ void run(const Flags& flags) {
     steps.push_back(passes + update);
     updates.push_back(update);
   }
-  Profiler<real> profiler(model.tape);
+  Profiler<real> profiler(session);
   session.engine().set_observer(&profiler.observer);
   const double update_ms = timer.step().second;
   session.engine().set_observer(nullptr);
-  profiler.costs["update"] = {update_ms, 0, 1};
+  // The norm reads the gradients; then weights and moments are read and written, and the gradients read again.
+  const std::int64_t update_numbers = (4 + 2 * options.moments) * model.parameter_count();
+  profiler.costs["update"] = {update_ms, 0, update_numbers * std::int64_t(sizeof(real)), 1};
 
   std::int64_t flops = 0;
   double profiled_ms = 0;
@@ -173,14 +210,17 @@ void run(const Flags& flags) {
          {"context", extent.context}, {"tokens_per_step", extent.tokens()}, {"threads", session.threads()},
          {"kernels", session.kernels_name()}, {"real", flags.common.real}, {"step_ms", steps}, {"update_ms", updates},
          {"median_ms", ms}, {"median_update_ms", median(updates)}, {"flops_per_step", flops},
-         {"gflops", double(flops) / ms / 1e6}, {"tokens_per_second", 1000.0 * double(extent.tokens()) / ms},
+         {"gflops", double(flops) / ms / 1e6}, {"peak_gflops", peak}, {"peak_share", double(flops) / ms / 1e6 / peak},
+         {"tokens_per_second", 1000.0 * double(extent.tokens()) / ms},
          {"arena_bytes", session.prepared().layout.arena_bytes}};
   std::vector<std::pair<std::string, OpCost>> sorted(profiler.costs.begin(), profiler.costs.end());
   std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.second.ms > b.second.ms; });
   j["ops"] = Json::array();
   for (const auto& [name, c] : sorted) {
+    const auto rate = [&](std::int64_t n) { return c.ms > 0 ? double(n) / c.ms / 1e6 : 0.0; };
     j["ops"].push_back({{"op", name}, {"calls", c.calls}, {"ms", c.ms}, {"share", c.ms / profiled_ms},
-                        {"flops", c.flops}, {"gflops", c.ms > 0 ? double(c.flops) / c.ms / 1e6 : 0.0}});
+                        {"flops", c.flops}, {"gflops", rate(c.flops)}, {"peak_share", rate(c.flops) / peak},
+                        {"bytes", c.bytes}, {"gb_per_second", rate(c.bytes)}});
   }
   if (!flags.checkpoint.empty()) j["checkpoint"] = time_checkpoint(session, flags, training, 3);
   if (flags.common.json) return print_json(j);
