@@ -22,6 +22,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "core/train/program.hpp"
 #include "models/char.hpp"
 #include "models/gpt2_small.hpp"
 #include "models/microgpt.hpp"
@@ -99,6 +100,7 @@ class Problem {
     if (library == 0) {
       const ProductArgs<float> args{s_.m, s_.n, s_.k, a, lda, b, ldb, c, s_.n, Update::overwrite, nullptr, scratch_.data()};
       const auto product = kernels_.product[int(s_.kind)];
+      if (is_alone()) return product(args, {});
       team_.each([&](const Worker& w) { product(args, w); });
     } else if (library == 1) {
       dnnl_sgemm(ta ? 'T' : 'N', tb ? 'T' : 'N', s_.m, s_.n, s_.k, 1, a, lda, b, ldb, 0, c, s_.n);
@@ -126,6 +128,10 @@ class Problem {
   }
 
  private:
+  /// As an engine decides it for the steps of a program.
+  bool is_alone() const {
+    return s_.flops() + 4.0 * double(s_.m * s_.k + s_.k * s_.n + s_.m * s_.n) < double(kSharedWork);
+  }
   static float* numbers(HostArena& a) { return reinterpret_cast<float*>(a.data()); }
   static void fill(HostArena& a, std::int64_t n) {
     for (std::int64_t i = 0; i < n; ++i) numbers(a)[i] = float((i * 37) % 101) * 0.01f - 0.5f;
