@@ -57,7 +57,7 @@ inline constexpr std::int64_t kPackedCount = std::int64_t(1) << 19;
 /// B is read again for every tile of rows; A^T only once, but a few numbers from each of its rows.
 THIMBLE_INLINE constexpr bool product_is_packed(ProductKind kind, std::int64_t m, std::int64_t n, std::int64_t k) {
   const std::int64_t across = kind == ProductKind::tn && m > n ? m : n;
-  return m >= 16 && n >= 16 && k >= 16 && across >= (kPackedCount + k - 1) / k;
+  return m >= 16 && n >= 16 && k >= 16 && across * k >= kPackedCount;
 }
 
 /// Do workers share rows of C, rather than columns? They need all of B then, rather than all of A; and what makes or reads

@@ -5,15 +5,19 @@
 
 namespace thimble::detail {
 
-/// Cuts 0..total into the fewest parts of at most `most`, as equal as can be.
+/// Cuts 0..total into the fewest parts of at most `most`, as equal as can be, the longer ones first.
 struct Split {
-  std::int64_t total;
   std::int64_t parts;
+  std::int64_t length;  ///< of the shorter ones
+  std::int64_t longer;  ///< how many are longer by one
 
-  THIMBLE_INLINE static constexpr Split at_most(std::int64_t total, std::int64_t most) {
-    return {total, (total + most - 1) / most};
+  THIMBLE_INLINE constexpr Split(std::int64_t total, std::int64_t most)
+      : parts(total <= most ? 1 : (total + most - 1) / most),
+        length(parts == 1 ? total : total / parts),
+        longer(total - length * parts) {}
+  THIMBLE_INLINE constexpr std::int64_t begin(std::int64_t part) const {
+    return part * length + (part < longer ? part : longer);
   }
-  THIMBLE_INLINE constexpr std::int64_t begin(std::int64_t part) const { return total * part / parts; }
 };
 
 template <class Arch>
@@ -75,8 +79,15 @@ struct DirectProduct {
 
   static void block(const ProductArgs<real>& args, std::int64_t p, std::int64_t k, const Worker& worker) {
     const std::int64_t vecs = (args.n + S::width - 1) / S::width;
-    const Split columns = Split::at_most(vecs, Shape::kVecs);
-    const Split rows = Split::at_most(args.m, Shape::kRows);
+    const Split columns(vecs, Shape::kVecs), rows(args.m, Shape::kRows);
+    const auto run_panel = [&](std::int64_t panel, std::int64_t first, std::int64_t last) THIMBLE_INLINE_LAMBDA {
+      const std::int64_t v = columns.begin(panel);
+      column_panel(args, p, k, v * S::width, columns.begin(panel + 1) - v, rows, first, last);
+    };
+    if (worker.count == 1) {
+      for (std::int64_t panel = 0; panel < columns.parts; ++panel) run_panel(panel, 0, rows.parts);
+      return;
+    }
     const std::int64_t tiles = columns.parts * rows.parts;
     // Tiles are numbered along rows or along columns of tiles, and a worker has those from begin to end.
     const bool by_rows = workers_share_rows(kKind, args.m, args.n, args.k);
@@ -93,9 +104,7 @@ struct DirectProduct {
         return panel < place.panel ? rows.parts : panel == place.panel ? place.row : 0;
       };
       const std::int64_t first = row_of(begin), last = row_of(end);
-      if (first >= last) continue;
-      const std::int64_t v = columns.begin(panel);
-      column_panel(args, p, k, v * S::width, columns.begin(panel + 1) - v, rows, first, last);
+      if (first < last) run_panel(panel, first, last);
     }
   }
 
@@ -118,11 +127,11 @@ struct DirectProduct {
       t.b = kB == BOrder::along_k ? args.b + column * args.ldb + p : args.b + p * args.ldb + column;
       t.ldb = args.ldb;
     }
-    for (std::int64_t i = first; i < last; ++i) {
-      const std::int64_t row = rows.begin(i);
+    for (std::int64_t i = first, row = rows.begin(first), next; i < last; ++i, row = next) {
+      next = rows.begin(i + 1);
       t.a = kA == AOrder::along_k ? args.a + row * args.lda + p : args.a + p * args.lda + row;
       t.result.c = args.c + row * args.ldc + column;
-      TileTable<S, kA, kB>::entries.run[rows.begin(i + 1) - row - 1][vecs - 1](t);
+      TileTable<S, kA, kB>::entries.run[next - row - 1][vecs - 1](t);
     }
   }
 };
