@@ -27,11 +27,17 @@ inline constexpr bool kIsPlainArch<Plain<P>> = true;
 template <class S>
 inline constexpr bool kIsPlain = kIsPlainArch<typename S::Arch>;
 
-/// Largest register tile of products in place.
+/// Largest register tile of products in place: narrow ones are taller, but leave registers for a row of B and a number of A.
 template <class S>
 struct DirectShape {
-  static constexpr int kRows = kIsPlain<S> ? 4 : S::width * sizeof(typename S::real) == 64 ? 8 : 4;
+  static constexpr bool kWide = S::width * sizeof(typename S::real) == 64;  // 32 registers instead of 16
   static constexpr int kVecs = kIsPlain<S> ? 1 : 3;
+  THIMBLE_INLINE static constexpr int rows(std::int64_t vecs) {
+    if (kIsPlain<S>) return 4;
+    const int most = vecs == 1 ? 8 : vecs == 2 ? 6 : 4;
+    return kWide ? 2 * most : most;
+  }
+  static constexpr int kRows = rows(1);
   /// Numbers of a transposed panel of B on the stack (NT only; none in plain C++).
   static constexpr int kPanel = int(kSumBlock) * kVecs * S::width;
 };
@@ -48,8 +54,12 @@ struct TileTable {
   template <int... index>
   static constexpr Entries make(std::integer_sequence<int, index...>) {
     Entries t{};
-    ((t.run[index / kVecs][index % kVecs] = &Tile<S, index / kVecs + 1, index % kVecs + 1, kA, kB>::run),
-     ...);
+    (
+        [&] {
+          constexpr int rows = index / kVecs + 1, vecs = index % kVecs + 1;
+          if constexpr (rows <= DirectShape<S>::rows(vecs)) t.run[rows - 1][vecs - 1] = &Tile<S, rows, vecs, kA, kB>::run;
+        }(),
+        ...);
     return t;
   }
   static constexpr Entries entries = make(std::make_integer_sequence<int, kRows * kVecs>{});
@@ -79,7 +89,7 @@ struct DirectProduct {
 
   static void block(const ProductArgs<real>& args, std::int64_t p, std::int64_t k, const Worker& worker) {
     const std::int64_t vecs = (args.n + S::width - 1) / S::width;
-    const Split columns(vecs, Shape::kVecs), rows(args.m, Shape::kRows);
+    const Split columns(vecs, Shape::kVecs), rows(args.m, Shape::rows(columns.begin(1)));
     const auto run_panel = [&](std::int64_t panel, std::int64_t first, std::int64_t last) THIMBLE_INLINE_LAMBDA {
       const std::int64_t v = columns.begin(panel);
       column_panel(args, p, k, v * S::width, columns.begin(panel + 1) - v, rows, first, last);
