@@ -4,8 +4,9 @@
     tools/bench/growth.py --thimble build/thimble --svg growth.svg
 
 Each point is one run of `thimble bench`. Beside the measured times stands the line that the floating-point
-operations draw if the largest point's rate held everywhere. The arena's bytes are those of the plan. Context and batch grow on --model. Width and depth need models of their own: --models writes their headers
-to a folder, for cmake -DTHIMBLE_MODELS=FOLDER, and a binary that has them is measured along all four axes.
+operations draw if the largest point's rate held everywhere. Context and batch grow on --model. Width and depth
+need models of their own: --models writes their headers to a folder, for cmake -DTHIMBLE_MODELS=FOLDER, and a
+binary that has them is measured along all four axes.
 Exit status: 0; 2 when something is missing.
 """
 
