@@ -10,7 +10,7 @@
 #include "tools/checkpoint/session_checkpoint.hpp"
 #include "tools/command/common.hpp"
 #include "tools/terminal/table.hpp"
-#include "tools/train/token_batch.hpp"
+#include "tools/train/data_source.hpp"
 
 namespace thimble {
 
@@ -26,6 +26,7 @@ struct Flags {
   int warmup = 2;
   double clip = -1;
   std::string checkpoint;
+  std::string documents;
 };
 
 double milliseconds_since(Clock::time_point start) {
@@ -104,13 +105,14 @@ double median(std::vector<double> x) {
 template <class real>
 class StepTimer {
  public:
-  StepTimer(Session<real>& session, const TokenBatch& batch, const TrainOptions& options)
-      : session_(session), batch_(batch), options_(options) {}
+  StepTimer(Session<real>& session, const std::vector<TokenBatch>& batches, const TrainOptions& options)
+      : session_(session), batches_(batches), options_(options) {}
 
   /// One whole step; returns {forward and backward, update} in ms.
-  std::pair<double, double> step() {
+  std::pair<double, double> step(std::size_t index) {
+    const TokenBatch& b = batches_[index % batches_.size()];
     const auto start = Clock::now();
-    const Status s = session_.engine().accumulate(batch_.tokens, batch_.targets, batch_.extent);
+    const Status s = session_.engine().accumulate(b.tokens, b.targets, b.extent);
     if (s != Status::ok) throw Error("bench", text_of(s), "");
     const double passes = milliseconds_since(start);
     const auto middle = Clock::now();
@@ -120,7 +122,7 @@ class StepTimer {
 
  private:
   Session<real>& session_;
-  const TokenBatch& batch_;
+  const std::vector<TokenBatch>& batches_;
   TrainOptions options_;
 };
 
@@ -155,7 +157,8 @@ std::string fixed(double x, int digits, const char* unit = "") {
 void print(const Json& j) {
   std::cout << j["model"].get<std::string>() << ", " << j["tokens_per_step"] << " tokens a step, "
             << j["kernels"].get<std::string>() << ", " << j["threads"] << " threads\n"
-            << "median step " << fixed(j["median_ms"], 3) << " ms, of it the update " << fixed(j["median_update_ms"], 3)
+            << grouped(std::int64_t(j["step_ms"].size())) << " steps in " << fixed(j["total_ms"], 3) << " ms; median step "
+            << fixed(j["median_ms"], 3) << " ms, of it the update " << fixed(j["median_update_ms"], 3)
             << " ms; " << fixed(j["gflops"], 1) << " GFLOP/s, " << fixed(100 * j["peak_share"].get<double>(), 0)
             << " % of the peak of " << fixed(j["peak_gflops"], 0) << "; " << fixed(j["tokens_per_second"], 0)
             << " tokens/s\n\n";
@@ -169,11 +172,37 @@ void print(const Json& j) {
   std::cout << table.text();
 }
 
+/// What the timed steps train on, in turn: one random batch, or a document a step.
+std::vector<TokenBatch> batches_for(const Flags& flags, const Model& model, const Extent& extent) {
+  if (!model.takes_tokens()) return {{}};
+  if (flags.documents.empty()) return {random_batch(model, extent, flags.common.seed)};
+  DataChoice choice;
+  choice.documents = flags.documents;
+  choice.in_order = true;
+  const auto data = open_data(choice, model, extent, flags.common.seed);
+  std::vector<TokenBatch> batches;
+  for (int i = 0; i < flags.steps; ++i) batches.push_back(data->batch(std::uint64_t(i)));
+  return batches;
+}
+
+/// A mean, without a fraction where it has none.
+Json number(double x) { return x == double(std::int64_t(x)) ? Json(std::int64_t(x)) : Json(x); }
+
+/// Floating-point operations of one pass forward and back.
+std::int64_t flops_of(TapeView tape, const PlanData& plan, const Extent& extent) {
+  std::int64_t sum = 0;
+  for (const Step& step : plan.steps) {
+    const Flops f = op_flops(tape[step.value], extent);
+    sum += step.kind == StepKind::backward ? f.backward : f.forward;
+  }
+  return sum;
+}
+
 template <class real>
 void run(const Flags& flags) {
   const Model& model = find_model(flags.model);
   const Extent extent = model.takes_tokens() ? flags.layout.extent_for(model) : Extent{};
-  const TokenBatch batch = model.takes_tokens() ? random_batch(model, extent, flags.common.seed) : TokenBatch{};
+  const std::vector<TokenBatch> batches = batches_for(flags, model, extent);
   SessionOptions options = session_options(flags.common, extent);
   options.recompute = recompute_choice(flags.layout.recompute);
   const double peak = measure_peak(choose_kernels<real>(model, options), options.threads);
@@ -182,36 +211,37 @@ void run(const Flags& flags) {
   TrainOptions training = model.training;
   training.schedule = {.kind = ScheduleKind::constant, .peak = 1e-4};
   if (flags.clip >= 0) training.optimizer.clip = flags.clip;
-  StepTimer<real> timer(session, batch, training);
-  for (int i = 0; i < flags.warmup; ++i) timer.step();
+  StepTimer<real> timer(session, batches, training);
+  for (int i = 0; i < flags.warmup; ++i) timer.step(std::size_t(i));
 
   std::vector<double> steps, updates;
+  double flops = 0, tokens = 0, total_ms = 0;
   for (int i = 0; i < flags.steps; ++i) {
-    const auto [passes, update] = timer.step();
+    const auto [passes, update] = timer.step(std::size_t(i));
+    const Extent& e = batches[std::size_t(i) % batches.size()].extent;
     steps.push_back(passes + update);
     updates.push_back(update);
+    total_ms += passes + update;
+    flops += double(flops_of(model.tape, session.prepared().train_plan, e)) / flags.steps;
+    tokens += double(e.tokens()) / flags.steps;
   }
   Profiler<real> profiler(session);
   session.engine().set_observer(&profiler.observer);
-  const double update_ms = timer.step().second;
+  const double update_ms = timer.step(0).second;
   session.engine().set_observer(nullptr);
   // The norm reads the gradients; then weights and moments are read and written, and the gradients read again.
   const std::int64_t update_numbers = (4 + 2 * options.moments) * model.parameter_count();
   profiler.costs["update"] = {update_ms, 0, update_numbers * std::int64_t(sizeof(real)), 1};
-
-  std::int64_t flops = 0;
   double profiled_ms = 0;
-  for (const auto& [name, c] : profiler.costs) {
-    flops += c.flops;
-    profiled_ms += c.ms;
-  }
-  const double ms = median(steps);
+  for (const auto& [name, c] : profiler.costs) profiled_ms += c.ms;
+
+  const double ms = flags.documents.empty() ? median(steps) : total_ms / flags.steps;
   Json j{{"model", model.name}, {"parameters", model.parameter_count()}, {"batch", extent.batch},
-         {"context", extent.context}, {"tokens_per_step", extent.tokens()}, {"threads", session.threads()},
+         {"context", extent.context}, {"tokens_per_step", number(tokens)}, {"threads", session.threads()},
          {"kernels", session.kernels_name()}, {"real", flags.common.real}, {"step_ms", steps}, {"update_ms", updates},
-         {"median_ms", ms}, {"median_update_ms", median(updates)}, {"flops_per_step", flops},
-         {"gflops", double(flops) / ms / 1e6}, {"peak_gflops", peak}, {"peak_share", double(flops) / ms / 1e6 / peak},
-         {"tokens_per_second", 1000.0 * double(extent.tokens()) / ms},
+         {"total_ms", total_ms}, {"median_ms", median(steps)}, {"median_update_ms", median(updates)},
+         {"flops_per_step", number(flops)}, {"gflops", flops / ms / 1e6}, {"peak_gflops", peak},
+         {"peak_share", flops / ms / 1e6 / peak}, {"tokens_per_second", 1000.0 * tokens / ms},
          {"arena_bytes", session.prepared().layout.arena_bytes}};
   std::vector<std::pair<std::string, OpCost>> sorted(profiler.costs.begin(), profiler.costs.end());
   std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.second.ms > b.second.ms; });
@@ -243,6 +273,7 @@ void add_bench_command(CLI::App& app) {
   c->add_option("--warmup", flags->warmup, "Steps before them")->check(whole_number(0, 1'000'000))->capture_default_str();
   c->add_option("--clip", flags->clip, "Largest gradient norm; 0: no clipping; default: the model's")
       ->check(real_number(0, 1e30));
+  c->add_option("--documents", flags->documents, "Train on the documents of this file, one a line and step, in order");
   c->add_option("--checkpoint", flags->checkpoint, "Also time saving and loading a checkpoint in this folder");
   flags->layout.add_to(*c);
   flags->common.add_to(*c);
