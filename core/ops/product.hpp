@@ -21,7 +21,7 @@ namespace detail {
 template <class S, ProductKind kKind>
 void run_product(const ProductArgs<typename S::real>& args, const Worker& worker) {
   if constexpr (!kIsPlain<S>) {
-    if (product_is_packed(args.m, args.n, args.k)) return PackedProduct<S, kKind>::run(args, worker);
+    if (product_is_packed(kKind, args.m, args.n, args.k)) return PackedProduct<S, kKind>::run(args, worker);
   }
 #if THIMBLE_ARM_FPU
   if constexpr (kHasArmFpu<typename S::Vec>) return ArmProduct<S, kKind>::run(args, worker);

@@ -51,11 +51,19 @@ inline constexpr std::int64_t kWidestPanel = 48;
 /// Fills up the last register tile: a multiple of the rows of all of them.
 inline constexpr std::int64_t kRowTiles = 24;
 
-/// Multiply-adds from which packing pays.
-inline constexpr std::int64_t kPackedWork = std::int64_t(1) << 23;
+/// Numbers of an operand from which packing pays: fewer stay in the second level cache, from where tiles read them as fast.
+inline constexpr std::int64_t kPackedCount = std::int64_t(1) << 19;
 
-THIMBLE_INLINE constexpr bool product_is_packed(std::int64_t m, std::int64_t n, std::int64_t k) {
-  return m >= 16 && n >= 16 && k >= 16 && m * n >= (kPackedWork + k - 1) / k;
+/// B is read again for every tile of rows; A^T only once, but a few numbers from each of its rows.
+THIMBLE_INLINE constexpr bool product_is_packed(ProductKind kind, std::int64_t m, std::int64_t n, std::int64_t k) {
+  const std::int64_t across = kind == ProductKind::tn && m > n ? m : n;
+  return m >= 16 && n >= 16 && k >= 16 && across * k >= kPackedCount;
+}
+
+/// Do workers share rows of C, rather than columns? They need all of B then, rather than all of A; and what makes or reads
+/// a C with a row per token has its rows on the same worker.
+THIMBLE_INLINE constexpr bool workers_share_rows(ProductKind kind, std::int64_t m, std::int64_t n, std::int64_t k) {
+  return n * k < m * k + (kind == ProductKind::tn ? 0 : m * n);
 }
 
 /// Rows of A in cache at a time. A transposed panel of B is dearer to pack, so more rows use it.
@@ -79,7 +87,7 @@ THIMBLE_INLINE constexpr std::int64_t packed_count(ProductKind kind, std::int64_
 THIMBLE_INLINE constexpr std::int64_t product_scratch_bytes(ProductKind kind, std::int64_t m, std::int64_t n,
                                                             std::int64_t k, int workers,
                                                             std::int64_t real_bytes) {
-  return detail::product_is_packed(m, n, k) ? workers * detail::packed_count(kind, m) * real_bytes : 0;
+  return detail::product_is_packed(kind, m, n, k) ? workers * detail::packed_count(kind, m) * real_bytes : 0;
 }
 
 }  // namespace thimble

@@ -72,10 +72,10 @@ class PackedProduct {
     panel_ = a_ + packed_rows(kKind, args.m) * kPackedPitch;
     rows_ = {0, args.m};
     columns_ = {0, args.n};
-    if (args.n >= args.m) {
-      columns_ = share(worker, args.n, kColumns);
-    } else {
+    if (workers_share_rows(kKind, args.m, args.n, args.k)) {
       rows_ = share(worker, args.m, kRows);
+    } else {
+      columns_ = share(worker, args.n, kColumns);
     }
   }
 

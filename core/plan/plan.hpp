@@ -86,6 +86,7 @@ struct Plan {
   static constexpr int kMaxTensors = 9 * N + 8;
 
   Walk<N> walk;
+  Extent extent;  ///< the largest batch and context
   std::array<StepTensors, std::size_t(3 * N)> step_tensors = {};
   std::array<Tensor, std::size_t(kMaxTensors)> tensors = {};
   int tensor_count = 0;
@@ -122,6 +123,7 @@ class Planner {
                     ScratchBytes scratch_bytes)
       : tape_(tape), options_(options), scratch_bytes_(scratch_bytes) {
     plan_.walk = walk;
+    plan_.extent = options.extent;
     live_.fill({});
   }
 

@@ -136,7 +136,7 @@ class Engine {
     if (s != Status::ok) return s;
     forget_transient();
     const RunState<real> run = run_state(extent);
-    team_.each([&](const Worker& w) { run_steps(layout_.evaluate, 0, layout_.evaluate.count, run, w); });
+    team_for(layout_.evaluate.alone).each([&](const Worker& w) { run_steps(layout_.evaluate, 0, layout_.evaluate.count, run, w); });
     loss_sum += sum_result(layout_.evaluate, extent);
     valid += count_valid(targets);
     return Status::ok;
@@ -150,7 +150,7 @@ class Engine {
     *ids(layout_.tokens) = token;
     RunState<real> run = run_state({1, 1});
     run.position = position;
-    team_.each([&](const Worker& w) { run_steps(layout_.decode, 0, layout_.decode.count, run, w); });
+    team_for(layout_.decode.alone).each([&](const Worker& w) { run_steps(layout_.decode, 0, layout_.decode.count, run, w); });
     logits = at(layout_.decode.result);
     return Status::ok;
   }
@@ -198,6 +198,11 @@ class Engine {
 
  private:
   std::int32_t* ids(ArenaPlace p) const { return run_state({}).template at<std::int32_t>(p); }
+
+  Team team_for(bool alone) const { return alone ? Team{} : team_; }
+
+  /// An update reads and writes all but the ids of what persists.
+  Team update_team() const { return team_for(layout_.transient_begin < kSharedWork); }
 
   RunState<real> run_state(const Extent& extent) const {
     return {arena_, extent, 0, state_.window.micro_batches > 0, observer_, {}};
@@ -257,7 +262,7 @@ class Engine {
     forget_transient();
     const RunState<real> run = run_state(extent);
     const ProgramView<real>& p = layout_.train;
-    team_.each([&](const Worker& w) {
+    team_for(p.alone).each([&](const Worker& w) {
       run_steps(p, 0, p.backward_begin, run, w);
       if (p.seed != kNoPlace) {
         if (w.index == 0) *at(p.seed) = real(1);
@@ -287,7 +292,7 @@ class Engine {
   /// The norm of the window's summed gradient.
   double summed_gradient_norm() {
     double* const sums = norm_sums();
-    team_.each([&](const Worker& w) {
+    update_team().each([&](const Worker& w) {
       std::int64_t first = 0;
       for (const ParameterSlots& p : layout_.parameters) {
         layout_.update.sum_squares(at(p.gradient), p.count, sums + first, w);
@@ -321,7 +326,7 @@ class Engine {
     for (std::int64_t b = 0; b < blocks; ++b) norm_sums()[b] = 0;
     RunState<real> run = run_state(extent);
     run.update = {&fused, update_one};
-    team_.each([&](const Worker& w) { run_steps(p, p.update_begin, p.count, run, w); });
+    team_for(p.alone).each([&](const Worker& w) { run_steps(p, p.update_begin, p.count, run, w); });
     r.gradient_norm = gradient_norm(norm_sums(), blocks) * mean;
     if (!(r.gradient_norm - r.gradient_norm == 0)) {
       torn_ = fused.done > 0;
@@ -364,7 +369,7 @@ class Engine {
     r.clipped = clip < 1;
     state_.powers = state_.powers.next(o);
     const OptimizerStep<real> step(o, r.learning_rate, state_.powers, clip * mean);
-    team_.each([&](const Worker& w) {
+    update_team().each([&](const Worker& w) {
       for (const ParameterSlots& p : layout_.parameters) update_tensor(p, at(p.gradient), step, w);
     });
     ++state_.step;

@@ -32,7 +32,12 @@ struct ProgramStep {
   StepKind kind = StepKind::forward;
   std::uint8_t accumulate = 0;
   std::uint8_t parameter_mask = 0;  ///< bit k: operand k is a parameter, whose gradient adds up over micro-batches
+  bool alone = false;               ///< one worker does all of it, see kSharedWork
 };
+
+/// The least work, in floating-point operations and bytes, that is shared among workers. Less takes one of them about as
+/// long as it takes several to wait for each other and to fetch what the others wrote.
+inline constexpr std::int64_t kSharedWork = 1'000'000;
 
 /// A table of steps and the places that the engine itself looks at.
 template <class real>
@@ -44,6 +49,7 @@ struct ProgramView {
   ArenaPlace result = kNoPlace;          ///< the last value
   ArenaPlace seed = kNoPlace;            ///< gradient of a result that is not a loss
   ArenaPlace update_scratch = kNoPlace;  ///< partial sums of the gradient norm
+  bool alone = false;                    ///< all steps are
 };
 
 /// A parameter's places in the arena.
@@ -74,6 +80,18 @@ constexpr ArenaPlace place_of(const Plan<N>& plan, int tensor) {
 
 }  // namespace detail
 
+/// Bytes of all tensors that a step works on, scratch memory aside, each counted once. Of a table that rows are taken from
+/// these are more than it touches.
+template <class Tensors>
+constexpr std::int64_t bytes_touched(const Tensors& tensors, const StepTensors& t) {
+  std::int64_t bytes = 0;
+  const auto add = [&](int i) { bytes += i < 0 ? 0 : tensors[std::size_t(i)].bytes; };
+  for (const int i : {t.out, t.saved, t.d_out}) add(i);
+  for (const int i : t.operand) add(i);
+  for (const int i : t.d_operand) add(i == t.d_out ? -1 : i);
+  return bytes;
+}
+
 /// Fills `out[0..count)` with the steps of a plan; returns their number.
 template <class real, int N>
 constexpr int make_program(const Tape<N>& tape, const Plan<N>& plan,
@@ -102,6 +120,10 @@ constexpr int make_program(const Tape<N>& tape, const Plan<N>& plan,
     p.value = step.value;
     p.kind = step.kind;
     p.accumulate = step.accumulate;
+    const Extent extent = step.kind == StepKind::decode ? Extent{1, 1} : plan.extent;
+    const Flops flops = step.kind == StepKind::update ? Flops{} : op_flops(v, extent);
+    const std::int64_t work = step.kind == StepKind::backward ? flops.backward : flops.forward;
+    p.alone = work + bytes_touched(plan.tensors, plan.step_tensors[std::size_t(s)]) < kSharedWork;
   }
   return plan.walk.count;
 }
@@ -110,11 +132,12 @@ constexpr int make_program(const Tape<N>& tape, const Plan<N>& plan,
 template <class real, int N>
 constexpr ProgramView<real> view_program(const Plan<N>& plan, const ProgramStep<real>* steps) {
   const Walk<N>& walk = plan.walk;
-  ProgramView<real> v{steps, walk.count, walk.backward_begin, walk.update_begin, kNoPlace, kNoPlace, kNoPlace};
+  ProgramView<real> v{steps, walk.count, walk.backward_begin, walk.update_begin, kNoPlace, kNoPlace, kNoPlace, true};
   for (int s = 0; s < walk.count; ++s) {
     const bool last_value = walk.steps[std::size_t(s)].value == N - 1;
     const int out = plan.step_tensors[std::size_t(s)].out;
     if (last_value && out >= 0) v.result = detail::place_of(plan, out);
+    v.alone = v.alone && steps[s].alone;
   }
   v.seed = detail::place_of(plan, plan.seed_tensor);
   v.update_scratch = detail::place_of(plan, plan.update_scratch);
@@ -200,28 +223,39 @@ Call<real> make_call(const ProgramStep<real>& step, const RunState<real>& run) {
   return c;
 }
 
-/// Runs steps [begin, end) of a program. Every worker of a team calls this at the same time.
+/// One step, with the observer's calls around it.
+template <class real>
+void run_step(const ProgramStep<real>& step, const RunState<real>& run, const Worker& worker) {
+  const Call<real> call = make_call(step, run);
+  const StepObserver<real>* const o = run.observer;
+  if (o && o->before) {
+    if (worker.index == 0) o->before(o->state, step, call);
+    worker.barrier();
+  }
+  if (step.kind == StepKind::update) {
+    run.update.run(run.update.state, step, call, worker);
+  } else {
+    step.kernel(call, worker);
+  }
+  if (o && o->after) {
+    worker.barrier();
+    if (worker.index == 0) o->after(o->state, step, call);
+  }
+}
+
+/// Runs steps [begin, end) of a program. Every worker of a team calls this at the same time; between steps that worker 0
+/// does alone they do not meet.
 template <class real>
 void run_steps(const ProgramView<real>& program, int begin, int end, const RunState<real>& run,
                const Worker& worker) {
   for (int s = begin; s < end; ++s) {
     const ProgramStep<real>& step = program.steps[s];
-    const Call<real> call = make_call(step, run);
-    const StepObserver<real>* const o = run.observer;
-    if (o && o->before) {
-      if (worker.index == 0) o->before(o->state, step, call);
-      worker.barrier();
+    if (!step.alone) {
+      run_step(step, run, worker);
+    } else if (worker.index == 0) {
+      run_step(step, run, Worker{});
     }
-    if (step.kind == StepKind::update) {
-      run.update.run(run.update.state, step, call, worker);
-    } else {
-      step.kernel(call, worker);
-    }
-    worker.barrier();
-    if (o && o->after) {
-      if (worker.index == 0) o->after(o->state, step, call);
-      worker.barrier();
-    }
+    if (!step.alone || s + 1 == end || !program.steps[s + 1].alone) worker.barrier();
   }
 }
 

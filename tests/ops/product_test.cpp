@@ -279,9 +279,9 @@ TEST(Product, RandomLargerShapesEqualThePlainLoop) {
 }
 
 TEST(Product, LargeShapesEqualThePlainLoop) {
-  static constexpr std::int64_t kShapes[][3] = {{64, 257, 513}, {300, 96, 300}, {257, 192, 768},
-                                                {65, 513, 256}, {530, 300, 64}, {31, 2000, 255},
-                                                {600, 49, 300}};
+  static constexpr std::int64_t kShapes[][3] = {{64, 1025, 513}, {17, 192, 2800}, {33, 700, 768},
+                                                {65, 2049, 256}, {30, 8200, 64}, {31, 2100, 255},
+                                                {20, 89, 6000}};
   for (const auto& shape : kShapes) {
     for (const ProductKind kind : kKinds) {
       Case t = random_case(random, 100);
@@ -371,6 +371,6 @@ TEST(Product, SmallProductsNeedNoScratch) {
   for (const ProductKind kind : kKinds) {
     LONGS_EQUAL(0, product_scratch_bytes(kind, 16, 64, 16, 1, sizeof(float)));
     LONGS_EQUAL(0, product_scratch_bytes(kind, 64, 256, 64, 1, sizeof(float)));
-    LONGS_EQUAL(0, product_scratch_bytes(kind, 32, 128, 128, 2, sizeof(float)));
+    LONGS_EQUAL(0, product_scratch_bytes(kind, 1024, 384, 384, 2, sizeof(float)));
   }
 }

@@ -73,12 +73,13 @@ class Torch:
             "ATEN_CPU_CAPABILITY": ["avx512", "avx2"] if wide else ["default"],
             "LD_LIBRARY_PATH": [str(Path(path).parent) for path in self.libraries] or [""],
             "GLIBC_TUNABLES": ["", "glibc.malloc.hugetlb=1"],
+            # OpenBLAS 0.3.21 does not know later processors by name, and takes slow kernels for some.
+            "OPENBLAS_CORETYPE": ["SKYLAKEX", ""],
         }
         if not wide:
-            del self.knobs["ATEN_CPU_CAPABILITY"]
-        # OpenBLAS 0.3.21 does not know later processors by name; glibc would return large buffers each step.
-        self.fixed = {"OPENBLAS_CORETYPE": "SKYLAKEX"} if wide else {}
-        self.fixed.update(OMP_NUM_THREADS=str(threads), OPENBLAS_NUM_THREADS=str(threads),
+            del self.knobs["ATEN_CPU_CAPABILITY"], self.knobs["OPENBLAS_CORETYPE"]
+        # glibc would return large buffers each step.
+        self.fixed = dict(OMP_NUM_THREADS=str(threads), OPENBLAS_NUM_THREADS=str(threads),
                           OMP_PROC_BIND="true", OMP_PLACES="cores", MALLOC_TOP_PAD_=str(256 << 20),
                           MALLOC_MMAP_THRESHOLD_=str(32 << 30), MALLOC_TRIM_THRESHOLD_=str(1 << 40))
         self.settings = {name: values[0] for name, values in self.knobs.items()}
@@ -111,7 +112,8 @@ class Torch:
 
     def _start(self, order, settings):
         chosen = {name: value for name, value in settings.items() if name != "optimizer" and value}
-        environment = {**os.environ, **self.fixed, **chosen}
+        ours = {name: value for name, value in os.environ.items() if not name.startswith("OPENBLAS_")}
+        environment = {**ours, **self.fixed, **chosen}
         done = subprocess.run([self.python, str(WORKER), json.dumps(order)], env=environment,
                               capture_output=True, text=True, check=False)
         if done.returncode == 0:

@@ -26,6 +26,7 @@ template <class real>
 struct KernelTable {
   const OpKernels<real>* ops = nullptr;
   UpdateKernels<real> update;
+  std::int64_t (*multiply_adds)(std::int64_t rounds) = nullptr;  ///< see tools/model/multiply_adds.hpp
 };
 
 /// The tables that make an Engine run, and the plans they come from.

@@ -1,0 +1,7 @@
+#include "tools/bench/sgemm/kernel_unit.hpp"
+
+THIMBLE_PRODUCTS(extern template, thimble::Avx512)
+
+namespace thimble {
+SgemmKernels sgemm_kernels_avx512() { return sgemm_kernels<Simd<float, Avx512>>(); }
+}  // namespace thimble
