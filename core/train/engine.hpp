@@ -136,7 +136,8 @@ class Engine {
     if (s != Status::ok) return s;
     forget_transient();
     const RunState<real> run = run_state(extent);
-    team_for(layout_.evaluate.alone).each([&](const Worker& w) { run_steps(layout_.evaluate, 0, layout_.evaluate.count, run, w); });
+    const ProgramView<real>& p = layout_.evaluate;
+    team_for(p.alone).each([&](const Worker& w) { run_steps(p, 0, p.count, run, w); });
     loss_sum += sum_result(layout_.evaluate, extent);
     valid += count_valid(targets);
     return Status::ok;
@@ -150,7 +151,8 @@ class Engine {
     *ids(layout_.tokens) = token;
     RunState<real> run = run_state({1, 1});
     run.position = position;
-    team_for(layout_.decode.alone).each([&](const Worker& w) { run_steps(layout_.decode, 0, layout_.decode.count, run, w); });
+    const ProgramView<real>& p = layout_.decode;
+    team_for(p.alone).each([&](const Worker& w) { run_steps(p, 0, p.count, run, w); });
     logits = at(layout_.decode.result);
     return Status::ok;
   }

@@ -30,9 +30,8 @@ using LinearCases = CaseList<LinearCase<1, 1>, LinearCase<7, 9>, LinearCase<17, 
                              LinearCase<16, 35>, LinearCase<35, 16, true, 140>, LinearCase<300, 15>,
                              LinearCase<2, 3, true, 5, 1>>;
 
-/// Large enough for both products of backward to pack their operands into scratch memory, each another
-/// amount.
-using PackedLinearCase = LinearCase<200, 160, true, 140>;
+/// All its products pack their operands into scratch memory, each another amount, and take few operations.
+using PackedLinearCase = LinearCase<32768, 16, true, 8>;
 using AllLinearCases = JoinedCases<LinearCases, CaseList<PackedLinearCase>>;
 
 }  // namespace thimble_test

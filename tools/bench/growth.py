@@ -27,7 +27,8 @@ namespace thimble {{
 
 struct {type} {{
   static constexpr const char* kDescription = "growth: width {width}, {layers} layers";
-  static constexpr GptConfig kConfig{{.vocabulary = 256, .context = 128, .width = {width}, .heads = {heads}, .layers = {layers}}};
+  static constexpr GptConfig kConfig{{
+      .vocabulary = 256, .context = 128, .width = {width}, .heads = {heads}, .layers = {layers}}};
   static constexpr Extent kExtent{{.batch = 4, .context = 128}};
   static constexpr TrainOptions kTraining{{}};
   static constexpr void build(TapeBuilder& t) {{ build_gpt(t, kConfig); }}

@@ -157,8 +157,8 @@ std::string fixed(double x, int digits, const char* unit = "") {
 void print(const Json& j) {
   std::cout << j["model"].get<std::string>() << ", " << j["tokens_per_step"] << " tokens a step, "
             << j["kernels"].get<std::string>() << ", " << j["threads"] << " threads\n"
-            << grouped(std::int64_t(j["step_ms"].size())) << " steps in " << fixed(j["total_ms"], 3) << " ms; median step "
-            << fixed(j["median_ms"], 3) << " ms, of it the update " << fixed(j["median_update_ms"], 3)
+            << grouped(std::int64_t(j["step_ms"].size())) << " steps in " << fixed(j["total_ms"], 3)
+            << " ms; median step " << fixed(j["median_ms"], 3) << " ms, of it the update " << fixed(j["median_update_ms"], 3)
             << " ms; " << fixed(j["gflops"], 1) << " GFLOP/s, " << fixed(100 * j["peak_share"].get<double>(), 0)
             << " % of the peak of " << fixed(j["peak_gflops"], 0) << "; " << fixed(j["tokens_per_second"], 0)
             << " tokens/s\n\n";

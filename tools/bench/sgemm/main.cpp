@@ -98,7 +98,8 @@ class Problem {
     const std::int64_t lda = ta ? s_.m : s_.k, ldb = tb ? s_.k : s_.n;
     float *a = numbers(a_), *b = numbers(b_), *c = numbers(c_);
     if (library == 0) {
-      const ProductArgs<float> args{s_.m, s_.n, s_.k, a, lda, b, ldb, c, s_.n, Update::overwrite, nullptr, scratch_.data()};
+      const ProductArgs<float> args{s_.m, s_.n, s_.k, a, lda, b, ldb, c, s_.n, Update::overwrite, nullptr,
+                                    scratch_.data()};
       const auto product = kernels_.product[int(s_.kind)];
       if (is_alone()) return product(args, {});
       team_.each([&](const Worker& w) { product(args, w); });
