@@ -12,6 +12,10 @@
 
 namespace thimble {
 
+template <class real>
+class Engine;
+struct UpdateResult;
+
 /// A model made ready for one arena: tables only, so a board keeps all of it in flash.
 template <class real>
 struct ModelLayout {
@@ -32,6 +36,8 @@ struct ModelLayout {
   } region[2];
   std::int64_t arena_bytes = 0;  ///< of both
   UpdateKernels<real> update;
+  /// Engine::fused_step where the walk updates, else null: then nobody links it.
+  UpdateResult (*fused_step)(Engine<real>&, const TrainOptions&, const Extent&, std::int64_t valid) = nullptr;
 };
 
 /// What one update did.
@@ -102,7 +108,7 @@ class Engine {
     if (!allows_fused_update(options.optimizer)) return Status::needs_gradients;
     if (torn_) return Status::torn_update;
     const Status s = set_batch(tokens, targets, extent);
-    if (s == Status::ok) result = fused_step(options, extent, count_valid(targets));
+    if (s == Status::ok) result = layout_.fused_step(*this, options, extent, count_valid(targets));
     return s;
   }
 
@@ -166,8 +172,12 @@ class Engine {
 
   const ModelLayout<real>& layout() const { return layout_; }
   std::int64_t step() const { return state_.step; }
+  /// For ModelLayout::fused_step: forward, backward and updates of one micro-batch, which stands in the arena.
+  static UpdateResult fused_step(Engine& engine, const TrainOptions& options, const Extent& extent, std::int64_t valid) {
+    return engine.run_fused_step(options, extent, valid);
+  }
   /// Is each weight updated within the backward pass?
-  bool fuses_update() const { return layout_.train.update_begin < layout_.train.count; }
+  bool fuses_update() const { return layout_.fused_step != nullptr; }
   /// Are the weights of no whole step (Status::torn_update)? Until they are initialised or loaded anew.
   bool torn() const { return torn_; }
   std::int64_t valid_in_window() const { return state_.window.valid; }
@@ -201,10 +211,12 @@ class Engine {
  private:
   std::int32_t* ids(ArenaPlace p) const { return run_state({}).template at<std::int32_t>(p); }
 
-  Team team_for(bool alone) const { return alone ? Team{} : team_; }
+  static constexpr Team kOneWorker{};
+
+  const Team& team_for(bool alone) const { return alone ? kOneWorker : team_; }
 
   /// An update reads and writes all but the ids of what persists.
-  Team update_team() const { return team_for(layout_.transient_begin < kSharedWork); }
+  const Team& update_team() const { return team_for(layout_.region[0].transient_begin < kSharedWork); }
 
   RunState<real> run_state(const Extent& extent) const {
     return {arena_, extent, 0, state_.window.micro_batches > 0, observer_, {}};
@@ -314,7 +326,7 @@ class Engine {
     int done = 0;          ///< tensors
   };
 
-  UpdateResult fused_step(const TrainOptions& options, const Extent& extent, std::int64_t valid) {
+  UpdateResult run_fused_step(const TrainOptions& options, const Extent& extent, std::int64_t valid) {
     const ProgramView<real>& p = layout_.train;
     run_until_update(extent);
     state_.window = {sum_result(p, extent), valid, 1};

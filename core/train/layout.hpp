@@ -70,6 +70,7 @@ constexpr ModelLayout<real> make_layout(const Tape<N>& tape, const PlanSet<N>& p
   l.limit = options.extent;
   for (int r = 0; r < 2; ++r) l.region[r] = {plans.train.region[r].persistent_bytes, plans.region_bytes(r)};
   l.arena_bytes = plans.arena_bytes();
+  if (options.fuse_update) l.fused_step = &Engine<real>::fused_step;
   return l;
 }
 

@@ -26,14 +26,6 @@ class TextLine {
     for (int shift = 8 * bytes - 4; shift >= 0; shift -= 4) put("0123456789abcdef"[(n >> shift) & 15]);
     return *this;
   }
-  /// A number between 0 and 1e12 with six decimals, rounded to nearest.
-  TextLine& six_decimals(double x) {
-    const auto millionths = std::uint64_t(x * 1e6 + 0.5);
-    decimal(millionths / 1'000'000).text(".");
-    std::uint64_t rest = millionths % 1'000'000;
-    for (std::uint64_t unit = 100'000; unit > 0; unit /= 10) put(char('0' + rest / unit % 10));
-    return *this;
-  }
   std::span<const std::byte> bytes() const { return {reinterpret_cast<const std::byte*>(line_), size_}; }
 
  private:

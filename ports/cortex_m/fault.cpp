@@ -14,14 +14,22 @@ struct ExceptionFrame {
   std::uint32_t r0, r1, r2, r3, r12, lr, pc, status;
 };
 
+struct Register {
+  const char* name;
+  std::uint32_t value;
+};
+
 void print(const TextLine& line) { board_port().send(board_port().state, line.bytes()); }
 
+[[gnu::noinline]] void print(std::span<const Register> registers) {
+  TextLine line;
+  for (const Register& r : registers) line.text(r.name).hexadecimal(r.value, 4);
+  print(line.text("\n"));
+}
+
 void print_frame(const ExceptionFrame& f) {
-  TextLine first, second;
-  first.text("r0 ").hexadecimal(f.r0, 4).text("  r1 ").hexadecimal(f.r1, 4).text("  r2 ").hexadecimal(f.r2, 4);
-  first.text("  r3 ").hexadecimal(f.r3, 4).text("  r12 ").hexadecimal(f.r12, 4).text("\n");
-  second.text("pc ").hexadecimal(f.pc, 4).text("  lr ").hexadecimal(f.lr, 4).text("  xpsr ");
-  second.hexadecimal(f.status, 4).text("\n");
+  const Register first[] = {{"r0 ", f.r0}, {"  r1 ", f.r1}, {"  r2 ", f.r2}, {"  r3 ", f.r3}, {"  r12 ", f.r12}};
+  const Register second[] = {{"pc ", f.pc}, {"  lr ", f.lr}, {"  xpsr ", f.status}};
   print(first);
   print(second);
 }
@@ -39,11 +47,10 @@ extern "C" [[noreturn, gnu::used]] void thimble_report_fault(const ExceptionFram
   print(line);
   if (in_stack) print_frame(*frame);
 #if !defined(__ARM_ARCH_6M__)
-  TextLine cause;
-  cause.text("cfsr ").hexadecimal(cortex_m::configurable_fault(), 4);
-  cause.text("  hfsr ").hexadecimal(cortex_m::hard_fault(), 4);
-  cause.text("  mmfar ").hexadecimal(cortex_m::memory_fault_address(), 4);
-  cause.text("  bfar ").hexadecimal(cortex_m::bus_fault_address(), 4).text("\n");
+  const Register cause[] = {{"cfsr ", cortex_m::configurable_fault()},
+                            {"  hfsr ", cortex_m::hard_fault()},
+                            {"  mmfar ", cortex_m::memory_fault_address()},
+                            {"  bfar ", cortex_m::bus_fault_address()}};
   print(cause);
 #endif
   board_port().exit(board_port().state, kFaultStatus);
