@@ -47,13 +47,13 @@ void list(bool json) {
     for (const Model& m : all_models()) {
       const std::filesystem::path elf = image_folder(b) / (m.name + ".elf");
       if (std::filesystem::exists(elf)) images[m.name] = size_json(b, image_size(elf, b));
-      if (image_arena(m, b, m.board_recompute).fits()) fits.push_back(m.name);
+      if (m.takes_tokens() && image_arena(m, b, m.board_recompute).fits()) fits.push_back(m.name);
     }
     j["images"] = images;
     j["fits"] = fits;
     boards.push_back(j);
     if (json) continue;
-    std::cout << std::left << std::setw(14) << b.name << std::setw(26) << b.part << std::setw(9)
+    std::cout << std::left << std::setw(14) << b.name << std::setw(31) << b.part << std::setw(9)
               << (b.profile == Profile::fused ? "fused" : "separate") << std::right << std::setw(6) << b.ram_bytes / 1024
               << " KiB RAM" << std::setw(6) << b.flash_bytes / 1024 << " KiB flash  fits:";
     for (const auto& name : fits) std::cout << " " << name.get<std::string>();

@@ -33,8 +33,10 @@ def main(thimble, *boards):
     table = json.loads(FILE.read_text()) if FILE.exists() else {}
     for board in output(thimble, "board", "list", "--json")["boards"]:
         if board["ready"] and board["fits"] and (not boards or board["name"] in boards):
-            table[board["name"]] = costs(thimble, board["name"], board["fits"])
-            print(board["name"], table[board["name"]])
+            measured = costs(thimble, board["name"], board["fits"])
+            if measured:
+                table[board["name"]] = measured
+                print(board["name"], measured)
     FILE.write_text(json.dumps(table, indent=1, sort_keys=True) + "\n")
 
 
