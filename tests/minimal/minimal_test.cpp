@@ -27,7 +27,7 @@ struct Board {
   std::vector<std::uint8_t> flash = std::vector<std::uint8_t>(kBlocks * kErase, 0xFF);
   std::uint32_t clock = 0xFFFFFF00;  // about to wrap around
 };
-Board board;
+Board* board = nullptr;  // of the running test
 
 }  // namespace
 
@@ -38,29 +38,29 @@ const std::uint32_t thimble_board_flash_erase_bytes = kErase;
 const std::uint32_t thimble_board_flash_program_bytes = kProgram;
 
 int thimble_board_receive(void) {
-  if (board.to_board.empty()) return -1;
-  const int b = board.to_board.front();
-  board.to_board.pop_front();
+  if (board->to_board.empty()) return -1;
+  const int b = board->to_board.front();
+  board->to_board.pop_front();
   return b;
 }
-void thimble_board_send(std::uint8_t byte) { board.to_host.push_back(byte); }
-std::uint32_t thimble_board_microseconds(void) { return board.clock += 3; }
+void thimble_board_send(std::uint8_t byte) { board->to_host.push_back(byte); }
+std::uint32_t thimble_board_microseconds(void) { return board->clock += 3; }
 [[noreturn]] void thimble_board_exit(int) { std::abort(); }
 
 int thimble_board_flash_read(std::uint32_t address, void* to, std::uint32_t bytes) {
-  if (address + bytes > board.flash.size()) return 1;
-  std::copy_n(board.flash.begin() + address, bytes, static_cast<std::uint8_t*>(to));
+  if (address + bytes > board->flash.size()) return 1;
+  std::copy_n(board->flash.begin() + address, bytes, static_cast<std::uint8_t*>(to));
   return 0;
 }
 int thimble_board_flash_program(std::uint32_t address, const void* from, std::uint32_t bytes) {
-  if (address + bytes > board.flash.size() || address % kProgram != 0 || bytes % kProgram != 0) return 1;
+  if (address + bytes > board->flash.size() || address % kProgram != 0 || bytes % kProgram != 0) return 1;
   const auto* const b = static_cast<const std::uint8_t*>(from);
-  for (std::uint32_t i = 0; i < bytes; ++i) board.flash[address + i] &= b[i];
+  for (std::uint32_t i = 0; i < bytes; ++i) board->flash[address + i] &= b[i];
   return 0;
 }
 int thimble_board_flash_erase(std::uint32_t block) {
   if (block >= kBlocks) return 1;
-  std::fill_n(board.flash.begin() + block * kErase, kErase, std::uint8_t(0xFF));
+  std::fill_n(board->flash.begin() + block * kErase, kErase, std::uint8_t(0xFF));
   return 0;
 }
 
@@ -73,15 +73,15 @@ class Channel : public ByteChannel {
  public:
   explicit Channel(BoardProgram& program) : program_(program) {}
   void write(std::span<const std::byte> bytes) override {
-    for (const std::byte b : bytes) board.to_board.push_back(std::to_integer<std::uint8_t>(b));
+    for (const std::byte b : bytes) board->to_board.push_back(std::to_integer<std::uint8_t>(b));
   }
   std::size_t read(std::span<std::byte> to, std::chrono::milliseconds) override {
-    for (int i = 0; i < 100 && board.to_host.empty(); ++i) program_.poll();
+    for (int i = 0; i < 100 && board->to_host.empty(); ++i) program_.poll();
     ++now_;
     std::size_t n = 0;
-    for (; n < to.size() && !board.to_host.empty(); ++n) {
-      to[n] = std::byte(board.to_host.front());
-      board.to_host.pop_front();
+    for (; n < to.size() && !board->to_host.empty(); ++n) {
+      to[n] = std::byte(board->to_host.front());
+      board->to_host.pop_front();
     }
     return n;
   }
@@ -128,19 +128,25 @@ std::uint64_t live(std::uint64_t until, bool configure) {
     ours = true;
   }
   while (step < until) client.listen(std::chrono::milliseconds(1));
-  board.to_board.clear();
-  board.to_host.clear();
+  board->to_board.clear();
+  board->to_host.clear();
   return digest;
 }
 
 }  // namespace
 
-TEST_GROUP(MinimalPort) {};
+TEST_GROUP(MinimalPort) {
+  void setup() override { board = new Board; }
+  void teardown() override {
+    delete board;
+    board = nullptr;
+  }
+};
 
 TEST(MinimalPort, TrainsAndGoesOnFromItsFlash) {
-  board.flash.assign(board.flash.size(), 0xFF);
+  board->flash.assign(board->flash.size(), 0xFF);
   const std::uint64_t whole = live(30, true);
-  board.flash.assign(board.flash.size(), 0xFF);
+  board->flash.assign(board->flash.size(), 0xFF);
   live(13, true);  // a reset after the checkpoint of step 12
   const std::uint64_t resumed = live(30, false);
   CHECK(whole != 0 && whole == resumed);
@@ -149,7 +155,7 @@ TEST(MinimalPort, TrainsAndGoesOnFromItsFlash) {
 TEST(MinimalPort, TheClockGoesOnWhereTheBoardsWrapsAround) {
   const Port& port = board_port();
   port.ticks(port.state);
-  board.clock = 0xFFFFFF00;
+  board->clock = 0xFFFFFF00;
   std::uint64_t before = port.ticks(port.state);
   for (int i = 0; i < 1000; ++i) {
     const std::uint64_t now = port.ticks(port.state);
