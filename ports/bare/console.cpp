@@ -34,7 +34,7 @@ void on_receive_interrupt() {
   while (!receive_ring.full() && uart::receive(b)) receive_ring.put(b);
   if (receive_ring.full() != receive_paused) {
     receive_paused = receive_ring.full();
-    uart::receive_interrupt(!receive_paused);
+    allow_console_interrupt(!receive_paused);
   }
 }
 

@@ -13,6 +13,10 @@ void start_processor();
 void stop_interrupts();
 void allow_interrupts();
 
+/// Supplied by each architecture: the console's interrupt, on or off. While it is off, bytes wait in the UART (and beyond,
+/// where the line has flow control; an emulated line has).
+void allow_console_interrupt(bool on);
+
 /// Opens what of the port is not constant: the flash.
 void start_board_port();
 

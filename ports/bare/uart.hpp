@@ -11,8 +11,5 @@ void start();
 void send(std::byte b);
 /// Takes a byte that has arrived; false where there is none.
 bool receive(std::byte& b);
-/// The receive interrupt, on or off. While it is off, bytes wait in the UART (and beyond, where the line has flow
-/// control; an emulated line has).
-void receive_interrupt(bool on);
 
 }  // namespace thimble::uart

@@ -58,13 +58,17 @@ extern "C" [[noreturn, gnu::used]] void thimble_report_fault(const ExceptionFram
   }
 }
 
-/// Goes on with a fresh stack, since the old one may have run over.
+/// Goes on below the frame where there is room for the report, else with a fresh stack, since the old one has run over.
 extern "C" [[gnu::naked]] void thimble_fault() {
   asm volatile(
       "mrs r0, msp\n\t"
       "mrs r1, ipsr\n\t"
+      "ldr r2, =thimble_stack_limit + 768\n\t"
+      "cmp r0, r2\n\t"
+      "bhs 1f\n\t"
       "ldr r2, =thimble_stack_top\n\t"
-      "msr msp, r2\n\t"
+      "msr msp, r2\n"
+      "1:\n\t"
       "ldr r3, =thimble_report_fault\n\t"
       "bx r3\n\t"
       ".ltorg");

@@ -19,6 +19,9 @@ inline volatile std::uint32_t& systick_value() { return device_register(0xE000E0
 inline volatile std::uint32_t& interrupt_enable(int irq) {
   return device_register(0xE000E100 + 4u * (unsigned(irq) / 32));
 }
+inline volatile std::uint32_t& interrupt_disable(int irq) {
+  return device_register(0xE000E180 + 4u * (unsigned(irq) / 32));
+}
 inline volatile std::uint32_t& interrupt_state() { return device_register(0xE000ED04); }   // ICSR
 inline volatile std::uint32_t& vector_table() { return device_register(0xE000ED08); }      // VTOR; not v6-M
 inline volatile std::uint32_t& configurable_fault() { return device_register(0xE000ED28); }

@@ -68,10 +68,16 @@ extern "C" [[noreturn]] void thimble_reset() {
 void stop_interrupts() { asm volatile("cpsid i" ::: "memory"); }
 void allow_interrupts() { asm volatile("cpsie i" ::: "memory"); }
 
+/// In the interrupt controller, for a UART may hold its line up although it was told not to.
+void allow_console_interrupt(bool on) {
+  constexpr int irq = kBoard.uart_irq;
+  (on ? cortex_m::interrupt_enable(irq) : cortex_m::interrupt_disable(irq)) = 1u << (irq % 32);
+}
+
 void start_processor() {
   guard_stack();
   start_ticks();
-  cortex_m::interrupt_enable(kBoard.uart_irq) = 1u << (kBoard.uart_irq % 32);
+  allow_console_interrupt(true);
 }
 
 }  // namespace thimble

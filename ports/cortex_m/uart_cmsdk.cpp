@@ -39,8 +39,4 @@ bool receive(std::byte& b) {
   return true;
 }
 
-void receive_interrupt(bool on) {
-  control() = on ? kSend | kReceive | kInterrupt : kSend | kReceive;
-}
-
 }  // namespace thimble::uart

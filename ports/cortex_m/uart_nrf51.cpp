@@ -42,6 +42,4 @@ bool receive(std::byte& b) {
   return true;
 }
 
-void receive_interrupt(bool on) { at(on ? kInterruptOn : kInterruptOff) = kReceivedInterrupt; }
-
 }  // namespace thimble::uart

@@ -52,8 +52,4 @@ bool receive(std::byte& b) {
   return true;
 }
 
-void receive_interrupt(bool on) {
-  control() = kEnable | kSend | kReceive | (on ? kReceiveInterrupt : 0);
-}
-
 }  // namespace thimble::uart

@@ -33,10 +33,14 @@ void guard_stack() {
 void stop_interrupts() { THIMBLE_CLEAR_CSR(mstatus, riscv::kInterruptsOn); }
 void allow_interrupts() { THIMBLE_SET_CSR(mstatus, riscv::kInterruptsOn); }
 
+void allow_console_interrupt(bool on) {
+  riscv::plic_enable(kBoard.uart_irq) = on ? 1u << (kBoard.uart_irq % 32) : 0;
+}
+
 void start_processor() {
   guard_stack();
   riscv::plic_priority(kBoard.uart_irq) = 1;
-  riscv::plic_enable(kBoard.uart_irq) = 1u << (kBoard.uart_irq % 32);
+  allow_console_interrupt(true);
   riscv::plic_threshold() = 0;
   THIMBLE_SET_CSR(mie, riscv::kMachineExternal);
   allow_interrupts();

@@ -19,7 +19,7 @@ constexpr std::uint8_t kEightBits = 3, kFifoOn = 1, kReceived = 1, kSendEmpty = 
 void start() {
   at(kLine) = kEightBits;
   at(kFifo) = kFifoOn;
-  receive_interrupt(true);
+  at(kInterrupts) = kReceived;
 }
 
 void send(std::byte b) {
@@ -33,7 +33,5 @@ bool receive(std::byte& b) {
   b = std::byte(at(kData));
   return true;
 }
-
-void receive_interrupt(bool on) { at(kInterrupts) = on ? kReceived : 0; }
 
 }  // namespace thimble::uart

@@ -10,6 +10,8 @@ using namespace thimble;
 
 Port& port() { return board_port(); }
 
+// Not inlined: main would have the stack frames of all of them.
+
 void say(const TextLine& line) { port().send(port().state, line.bytes()); }
 
 std::byte next() {
@@ -20,7 +22,7 @@ std::byte next() {
 }
 
 /// Answers with the sum of all bytes of a burst of 2,000, more than any buffer holds, however slowly it reads them.
-void sum_burst() {
+[[gnu::noinline]] void sum_burst() {
   unsigned sum = 0;
   for (int i = 0; i < 2000; ++i) {
     sum += std::to_integer<unsigned>(next());
@@ -31,7 +33,7 @@ void sum_burst() {
 }
 
 /// The clock must count a loop's instructions: about as many for each of two equal loops, and it never goes back.
-void time_loops() {
+[[gnu::noinline]] void time_loops() {
   std::uint64_t t[3] = {};
   for (std::uint64_t& x : t) {
     x = port().ticks(port().state);
@@ -42,7 +44,7 @@ void time_loops() {
 }
 
 /// Erased flash is ones; programming clears bits; what it must refuse, it refuses.
-void use_flash() {
+[[gnu::noinline]] void use_flash() {
   const Flash& f = port().flash;
   if (f.read == nullptr) return say(TextLine().text("flash none\n"));
   const FlashGeometry& g = f.geometry;
@@ -59,13 +61,13 @@ void use_flash() {
   const bool refuses = !f.erase(f.state, g.block_count) && !f.program(f.state, end, {page, g.program_bytes}) &&
                        !f.read(f.state, end, {read, 1}) &&
                        (g.program_bytes == 1 || !f.program(f.state, address + 1, {page, g.program_bytes}));
-  const std::byte mark[kFlashPage] = {};  // the test looks for it after the next start
-  good = good && f.erase(f.state, 0) && f.program(f.state, 0, {mark, g.program_bytes});
+  for (std::byte& b : page) b = std::byte{0};  // the test looks for it after the next start
+  good = good && f.erase(f.state, 0) && f.program(f.state, 0, {page, g.program_bytes});
   say(TextLine().text(good ? "flash good" : "flash bad").text(refuses ? " refuses" : " takes all").text(" first ")
           .decimal(before).text("\n"));
 }
 
-void use_stack() {
+[[gnu::noinline]] void use_stack() {
   const std::uint32_t before = port().stack_high_water(port().state);
   volatile char array[1024];
   for (std::size_t i = 0; i < sizeof array; ++i) array[i] = char(i);
