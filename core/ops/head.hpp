@@ -24,18 +24,15 @@ struct HeadProducts {
 
   static void logits(real* out, const real* x, const real* table, std::ptrdiff_t rows, void* scratch,
                      const Worker& worker) {
-    product<S, nt, 0, V, C>({rows, V, C, x, C, table, C, out, V, Update::overwrite, nullptr, scratch},
-                            worker);
+    product<S, nt>({rows, V, C, x, C, table, C, out, V, Update::overwrite, nullptr, scratch}, worker);
   }
   static void x_gradient(real* dx, bool adds, const real* d_logits, const real* table, std::ptrdiff_t rows,
                          void* scratch, const Worker& worker) {
-    product<S, nn, 0, C, V>({rows, C, V, d_logits, V, table, C, dx, C, update(adds), nullptr, scratch},
-                            worker);
+    product<S, nn>({rows, C, V, d_logits, V, table, C, dx, C, update(adds), nullptr, scratch}, worker);
   }
   static void table_gradient(real* d_table, bool adds, const real* d_logits, const real* x, std::ptrdiff_t rows,
                              void* scratch, const Worker& worker) {
-    product<S, tn, V, C, 0>({V, C, rows, d_logits, V, x, C, d_table, C, update(adds), nullptr, scratch},
-                            worker);
+    product<S, tn>({V, C, rows, d_logits, V, x, C, d_table, C, update(adds), nullptr, scratch}, worker);
   }
 
  private:

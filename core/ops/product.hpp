@@ -6,7 +6,7 @@
 ///   overwrite:  C = p_0;      C = C + p_1; ...        accumulate:  C = C + p_0; C = C + p_1; ...
 ///   finally:    C = C + bias[n]
 /// k = 0 counts as one empty block, p_0 = +0. Nothing else decides the bits: not the tile, packing,
-/// instruction set, number of workers, nor what is known at compile time.
+/// instruction set, nor number of workers.
 
 #include "core/ops/product_arm.hpp"
 #include "core/ops/product_direct.hpp"
@@ -17,7 +17,7 @@ namespace thimble {
 namespace detail {
 
 /// The one driver of a kernel set and kind, for all shapes: not inline, so that programs with many models can
-/// compile it once (tools/model/product_unit.hpp).
+/// compile it once (tools/model/shared_kernels.hpp).
 template <class S, ProductKind kKind>
 void run_product(const ProductArgs<typename S::real>& args, const Worker& worker) {
   if constexpr (!kIsPlain<S>) {
@@ -31,10 +31,8 @@ void run_product(const ProductArgs<typename S::real>& args, const Worker& worker
 
 }  // namespace detail
 
-/// Computes this worker's outputs of the product. The k* are the sizes where they are known at compile time,
-/// else 0; args carries them in any case. All workers call it with the same args; no worker waits for
-/// another.
-template <class S, ProductKind kKind, int kM = 0, int kN = 0, int kK = 0>
+/// Computes this worker's outputs of the product. All workers call it with the same args; no worker waits for another.
+template <class S, ProductKind kKind>
 void product(const ProductArgs<typename S::real>& args, const Worker& worker) {
   if (args.m == 0 || args.n == 0) return;
   detail::run_product<S, kKind>(args, worker);

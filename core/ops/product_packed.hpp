@@ -51,9 +51,7 @@ class PackedProduct {
  public:
   using real = typename S::real;
 
-  static void run(const ProductArgs<real>& args, const Worker& worker) {
-    PackedProduct(args, worker).blocks();
-  }
+  static void run(const ProductArgs<real>& args, const Worker& worker);
 
  private:
   using Vec = typename S::Vec;
@@ -238,5 +236,11 @@ class PackedProduct {
   Block rows_, columns_;
   FetchAhead<real> next_a_, next_b_;
 };
+
+// Outside of the class, and so not inline: it can be compiled once for all models.
+template <class S, ProductKind kKind>
+void PackedProduct<S, kKind>::run(const ProductArgs<real>& args, const Worker& worker) {
+  PackedProduct(args, worker).blocks();
+}
 
 }  // namespace thimble::detail

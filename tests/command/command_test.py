@@ -428,6 +428,16 @@ class Boards(Command):
         self.assertEqual(r.returncode, 1)
         self.assertIn("apt-get install gcc-arm-none-eabi", r.stderr)
 
+    def test_a_text_may_have_any_name(self):
+        names = self.file('a; "b" \\ $c.txt', "anna\notto\n")
+        image = self.ok("board", "build", "mps2-an386", "microgpt", "--documents", names)
+        self.assertGreater(image["flash_bytes"], 0)
+
+    def test_a_text_that_flash_has_no_room_for_is_refused_with_sizes(self):
+        text = self.file("long", "anna\n" * 300000)
+        self.fails("board", "build", "mps2-an386", "microgpt", "--documents", text,
+                   says=["bytes of flash", "1500000", "524288", "shorter"])
+
     def test_lines_and_files_that_are_none_are_refused(self):
         self.fails("board", "pull", "mps2-an386", "pocket", self.path / "x", says=["--flash", "--serial"])
         self.fails("board", "run", "mps2-an386", "pocket", "--serial", "/dev/null", says="/dev/null")

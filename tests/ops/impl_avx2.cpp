@@ -1,4 +1,7 @@
 #include "tests/ops/cases.hpp"
+#include "tools/model/shared_kernels.hpp"
+
+THIMBLE_SHARED_KERNELS(extern template, thimble::Avx2)
 
 namespace thimble_test {
 

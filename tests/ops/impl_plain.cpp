@@ -1,4 +1,8 @@
 #include "tests/ops/cases.hpp"
+#include "tools/model/shared_kernels.hpp"
+
+THIMBLE_SHARED_KERNELS(extern template, thimble::Plain<thimble::Profile::fused>)
+THIMBLE_SHARED_KERNELS(extern template, thimble::Plain<thimble::Profile::separate>)
 
 namespace thimble_test {
 

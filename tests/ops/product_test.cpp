@@ -316,25 +316,6 @@ TEST(Product, EveryTailOfRowsAndColumns) {
   }
 }
 
-TEST(Product, ShapesKnownAtCompileTimeGiveTheSameBits) {
-  const auto check = [&]<class real>(real) {
-    for (const auto* implementation : implementations<real>()) {
-      for (int s = 0; s < implementation->static_count; ++s) {
-        const StaticProduct<real>& shape = implementation->statics[s];
-        for (const ProductKind kind : kKinds) {
-          Case t = random_case(random, 100);
-          t.kind = kind, t.m = shape.m, t.n = shape.n, t.k = shape.k;
-          const std::int64_t bytes = product_scratch_bytes(kind, t.m, t.n, t.k, t.workers, sizeof(real));
-          Problem<real>(t, random).check(implementation->name, implementation->profile, shape.run[int(kind)],
-                                         bytes);
-        }
-      }
-    }
-  };
-  check(float());
-  check(double());
-}
-
 TEST(Product, NoSummandsGiveZeroOrLeaveTheSum) {
   for (const ProductKind kind : kKinds) {
     for (const Update update : {Update::overwrite, Update::accumulate}) {

@@ -1,4 +1,8 @@
 #include "tests/ops/product_test_impl.hpp"
+#include "tools/model/shared_kernels.hpp"
+
+THIMBLE_SHARED_KERNELS(extern template, thimble::Avx2)
+THIMBLE_PACKED_PRODUCTS(extern template, thimble::Avx2)
 
 namespace thimble_test {
 

@@ -1,4 +1,8 @@
 #include "tests/ops/product_test_impl.hpp"
+#include "tools/model/shared_kernels.hpp"
+
+THIMBLE_SHARED_KERNELS(extern template, thimble::Plain<thimble::Profile::fused>)
+THIMBLE_SHARED_KERNELS(extern template, thimble::Plain<thimble::Profile::separate>)
 
 namespace thimble_test {
 

@@ -3,6 +3,7 @@
 #include <elf.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 
@@ -40,16 +41,27 @@ void add_sections(const std::string& file, const BoardInfo& board, const fs::pat
 }
 
 /// The end of what a build printed, from its first error on.
-std::string first_error(const fs::path& log) {
-  std::string text = read_file(log.string());
-  for (const char* const mark : {"CMake Error", "In instantiation of", "error:", "ld:"}) {
-    const std::size_t at = text.find(mark);
-    if (at == std::string::npos) continue;
-    text = text.substr(text.rfind('\n', at) + 1);
-    break;
+std::string first_error(const std::string& text) {
+  std::size_t first = text.size();
+  for (const char* const mark : {"CMake Error", "In instantiation of", "error:", "/ld: "}) {
+    first = std::min(first, text.find(mark));
   }
-  if (text.size() > kMostWordsOfCompiler) text.resize(kMostWordsOfCompiler);
-  return text;
+  const std::size_t line = first == text.size() ? 0 : text.rfind('\n', first) + 1;
+  return text.substr(line, kMostWordsOfCompiler);
+}
+
+/// How many bytes of flash the linker lacked; 0 where it was something else.
+std::int64_t missing_flash(const std::string& text) {
+  const std::string_view mark = "region `FLASH' overflowed by ";
+  const std::size_t at = text.find(mark);
+  return at == std::string::npos ? 0 : std::atoll(text.c_str() + at + mark.size());
+}
+
+/// The file under a name that no build tool minds, whatever its own is.
+fs::path staged(const fs::path& text, const fs::path& to) {
+  const std::string bytes = read_file(text.string());
+  if (!fs::exists(to) || read_file(to.string(), EmptyFile::kAllowed) != bytes) write_file(to, bytes);
+  return to;
 }
 
 void require_sources() {
@@ -65,9 +77,19 @@ std::string configuration(const std::vector<std::string>& command) {
   return text;
 }
 
-void run_or_throw(const std::vector<std::string>& command, const fs::path& log, const std::string& what) {
+void run_or_throw(const std::vector<std::string>& command, const fs::path& log, const BoardInfo& board,
+                  const ImageRequest& request) {
   if (run_program(command, log) == 0) return;
-  throw Error(what, "the image could not be built:\n" + first_error(log), "all that was printed is in " + log.string());
+  const std::string what = request.model + " on " + board.name, printed = read_file(log.string());
+  if (const std::int64_t missing = missing_flash(printed); missing > 0) {
+    const std::string text =
+        request.text.empty() ? "" : ", of which " + std::to_string(fs::file_size(request.text)) + " are the text";
+    throw Error(what,
+                "the image needs " + std::to_string(board.code_bytes + missing) + " bytes of flash" + text +
+                    ", but there are " + std::to_string(board.code_bytes) + " beside the checkpoints",
+                "give it a shorter text");
+  }
+  throw Error(what, "the image could not be built:\n" + first_error(printed), "all that was printed is in " + log.string());
 }
 
 }  // namespace
@@ -118,21 +140,22 @@ BoardImage build_image(const BoardInfo& board, const ImageRequest& request) {
   if (!text.empty() && !fs::is_regular_file(text)) throw Error(text.string(), "is no file", "");
   const fs::path log = folder / (request.model + ".log"), stamp = folder / "configured";
   fs::remove(log);
+  const fs::path data = text.empty() ? fs::path() : staged(text, folder / "text");
   const std::vector<std::string> configure = {
       "cmake", "-S", source.string(), "-B", folder.string(), "-G", "Ninja",
       "--toolchain", (source / "tools/cmake/boards" / (board.family + ".cmake")).string(),
       "-DTHIMBLE_BOARD=" + board.name, "-DTHIMBLE_BOARD_MODELS=" + request.model,
-      "-DTHIMBLE_BOARD_DATA=" + text.string(),
+      "-DTHIMBLE_BOARD_DATA=" + data.string(),
       std::string("-DTHIMBLE_BOARD_DOCUMENTS=") + (request.documents ? "ON" : "OFF"),
       "-DTHIMBLE_BOARD_RECOMPUTE=" + request.recompute,
       std::string("-DTHIMBLE_BOARD_FUSE_UPDATE=") + (request.fuse_update ? "ON" : "OFF")};
   const bool same = fs::exists(stamp) && read_file(stamp.string()) == configuration(configure);
   if (!same) {
     fs::remove(stamp);
-    run_or_throw(configure, log, board.name);
+    run_or_throw(configure, log, board, request);
     std::ofstream(stamp) << configuration(configure);
   }
-  run_or_throw({"cmake", "--build", folder.string(), "--target", request.model}, log, request.model + " on " + board.name);
+  run_or_throw({"cmake", "--build", folder.string(), "--target", request.model}, log, board, request);
   BoardImage image{folder / (request.model + ".elf"), text, request.documents, {}};
   if (text.empty()) image.text = folder / "generated" / "names.txt";
   image.size = image_size(image.elf, board);

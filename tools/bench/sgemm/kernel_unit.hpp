@@ -2,7 +2,7 @@
 /// What the unit of one instruction set needs.
 
 #include "tools/bench/sgemm/kernels.hpp"
-#include "tools/model/product_unit.hpp"
+#include "tools/model/shared_kernels.hpp"
 #include "tools/model/multiply_adds.hpp"
 
 namespace thimble {

@@ -1,6 +1,6 @@
 #include "tools/bench/sgemm/kernel_unit.hpp"
 
-THIMBLE_PRODUCTS(extern template, thimble::Avx2)
+THIMBLE_SHARED_KERNELS(extern template, thimble::Avx2)
 
 namespace thimble {
 SgemmKernels sgemm_kernels_avx2() { return sgemm_kernels<Simd<float, Avx2>>(); }

@@ -1,6 +1,6 @@
 #include "tools/bench/sgemm/kernel_unit.hpp"
 
-THIMBLE_PRODUCTS(extern template, thimble::Avx512)
+THIMBLE_SHARED_KERNELS(extern template, thimble::Avx512)
 
 namespace thimble {
 SgemmKernels sgemm_kernels_avx512() { return sgemm_kernels<Simd<float, Avx512>>(); }

@@ -1,3 +1,0 @@
-#include "tools/model/product_unit.hpp"
-
-THIMBLE_PRODUCTS(template, thimble::Avx2)
