@@ -11,7 +11,7 @@ namespace thimble {
 template <class Model>
 constexpr BoardModel board_model(Name name, Profile profile, RunPlan run) {
   BoardModel m{name, profile, false, {}, Model::kTraining, run};
-  if constexpr (requires { Model::kConfig; }) {
+  if constexpr (requires { gpt_message(Model::kConfig); }) {  // other models have a configuration of their own, or none
     m.has_gpt = true;
     m.gpt = gpt_message(Model::kConfig);
   }
