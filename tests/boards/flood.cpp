@@ -71,7 +71,7 @@ void pour(Flood::Kind kind, std::size_t flood_bytes, QemuBoard& board, BoardClie
 
 void run(const BoardInfo& info, const Model& model, std::size_t flood_bytes) {
   ImageRequest request;
-  request.model = model.name;
+  request.model = &model;
   const BoardImage image = build_image(info, request);
   Watch watch(model, info, image);
   QemuBoard board(info, {image.elf, {}, false});

@@ -445,8 +445,19 @@ class Boards(Command):
         flash = self.file("flash", "short")
         self.fails("board", "pull", "mps2-an386", "pocket", self.path / "x", "--flash", flash, says=["flash", "bytes"])
 
-    def test_a_model_that_a_board_has_no_room_for_is_not_simulated(self):
-        self.fails("sim", "mps2-an386", "char", says=["char", "bytes", "missing"])
+    def test_a_model_that_a_board_has_no_room_for_is_neither_built_nor_simulated(self):
+        sizes = ["gpt2_small", "bytes", "missing", "the largest tensors are wte.weight "]
+        self.fails("sim", "mps2-an386", "gpt2_small", says=sizes)
+        for verb in "build", "run":
+            self.fails("board", verb, "netduinoplus2", "gpt2_small", says=sizes)
+        self.fails("board", "build", "netduinoplus2", "pocket", "--recompute", "none", says=["--recompute blocks"])
+
+    def test_a_wrong_schedule_is_refused_before_anything_is_built(self):
+        for verb in ["board", "build"], ["board", "run"], ["sim"]:
+            self.fails(*verb, "mps2-an386", "microgpt", "--recompute", "h.*.midd", says=["h.*.midd", "no activation"])
+
+    def test_a_model_without_tokens_is_not_built(self):
+        self.fails("board", "build", "mps2-an386", "neuron", says=["neuron", "tokens"])
 
     def test_lives_of_a_board_end_well_and_replay(self):
         first = self.ok("sim", "mps2-an386", "microgpt", "--lives", 5, "--seed", 3)

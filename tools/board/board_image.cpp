@@ -64,6 +64,23 @@ fs::path staged(const fs::path& text, const fs::path& to) {
   return to;
 }
 
+PlanOptions plan_options(const Model& m, bool fuse_update) {
+  return {m.extent, 1, int(sizeof(float)), m.training.optimizer.moments(), true,
+          fuse_update && allows_fused_update(m.training.optimizer)};
+}
+
+std::string largest_tensors(const Model& m, PlanData plan) {
+  std::stable_sort(plan.tensors.begin(), plan.tensors.end(),
+                   [](const Tensor& a, const Tensor& b) { return a.bytes > b.bytes; });
+  std::string text;
+  for (std::size_t i = 0; i < std::min<std::size_t>(3, plan.tensors.size()); ++i) {
+    const Tensor& t = plan.tensors[i];
+    const std::string name = t.value == kNoValue ? "" : std::string(m.tape[t.value].name.view()) + " ";
+    text += (i == 0 ? "" : ", ") + name + text_of(t.kind) + " " + std::to_string(t.bytes);
+  }
+  return text;
+}
+
 void require_sources() {
   if (fs::exists(fs::path(THIMBLE_SOURCE_DIR) / "ports" / "api")) return;
   throw Error("board", "images are built from thimble's sources, which are not at " THIMBLE_SOURCE_DIR " any more",
@@ -80,7 +97,7 @@ std::string configuration(const std::vector<std::string>& command) {
 void run_or_throw(const std::vector<std::string>& command, const fs::path& log, const BoardInfo& board,
                   const ImageRequest& request) {
   if (run_program(command, log) == 0) return;
-  const std::string what = request.model + " on " + board.name, printed = read_file(log.string());
+  const std::string what = request.model->name + " on " + board.name, printed = read_file(log.string());
   if (const std::int64_t missing = missing_flash(printed); missing > 0) {
     const std::string text =
         request.text.empty() ? "" : ", of which " + std::to_string(fs::file_size(request.text)) + " are the text";
@@ -110,9 +127,8 @@ ImageSize image_size(const fs::path& elf, const BoardInfo& board) {
   return size;
 }
 
-ImageArena image_arena(const Model& m, const BoardInfo& b, const RecomputeChoice& schedule) {
-  PlanOptions o{m.extent, 1, int(sizeof(float)), m.training.optimizer.moments(), true,
-                allows_fused_update(m.training.optimizer)};
+ImageArena image_arena(const Model& m, const BoardInfo& b, const RecomputeChoice& schedule, bool fuse_update) {
+  PlanOptions o = plan_options(m, fuse_update);
   ImageArena arena;
   for (const std::int64_t second : {std::int64_t(0), b.second_budget_bytes()}) {
     o.second_region_bytes = second;
@@ -130,21 +146,43 @@ ImageArena image_arena(const Model& m, const BoardInfo& b, const RecomputeChoice
   return arena;
 }
 
+RecomputeChoice board_schedule(const Model& m, const std::string& recompute) {
+  return recompute.empty() ? m.board_recompute : recompute_choice(recompute);
+}
+
+void require_room(const Model& m, const BoardInfo& b, const RecomputeChoice& schedule, bool fuse_update) {
+  const std::string what = m.name + " on " + b.name;
+  if (!m.takes_tokens()) throw Error(what, "it takes no tokens, and a board trains on text", "");
+  const ImageArena arena = image_arena(m, b, schedule, fuse_update);
+  if (arena.fits()) return;
+  const std::string second =
+      arena.bytes[1] == 0 ? "" : " beside " + std::to_string(arena.bytes[1]) + " in the second region of RAM";
+  const bool blocks_fit = image_arena(m, b, {RecomputeChoice::Kind::blocks, {}}, fuse_update).fits();
+  throw Error(what,
+              "its arena takes " + std::to_string(arena.bytes[0]) + " bytes" + second + ", the board has " +
+                  std::to_string(b.model_budget_bytes()) + " for it: " + std::to_string(arena.missing_bytes) +
+                  " are missing; the largest tensors are " +
+                  largest_tensors(m, m.plan(ProgramKind::train, schedule, plan_options(m, fuse_update))),
+              blocks_fit ? "it fits with --recompute blocks" : "thimble board list shows what fits");
+}
+
 BoardImage build_image(const BoardInfo& board, const ImageRequest& request) {
   require_sources();
+  const Model& model = *request.model;
+  require_room(model, board, board_schedule(model, request.recompute), request.fuse_update);
   for (const char* const program : {"cmake", "ninja"}) require_program(program);
   require_program(board.family == "riscv" ? "riscv64-unknown-elf-g++" : "arm-none-eabi-g++");
   const fs::path source = THIMBLE_SOURCE_DIR, folder = image_folder(board);
   fs::create_directories(folder);
   const fs::path text = request.text.empty() ? fs::path() : fs::absolute(request.text);
   if (!text.empty() && !fs::is_regular_file(text)) throw Error(text.string(), "is no file", "");
-  const fs::path log = folder / (request.model + ".log"), stamp = folder / "configured";
+  const fs::path log = folder / (model.name + ".log"), stamp = folder / "configured";
   fs::remove(log);
   const fs::path data = text.empty() ? fs::path() : staged(text, folder / "text");
   const std::vector<std::string> configure = {
       "cmake", "-S", source.string(), "-B", folder.string(), "-G", "Ninja",
       "--toolchain", (source / "tools/cmake/boards" / (board.family + ".cmake")).string(),
-      "-DTHIMBLE_BOARD=" + board.name, "-DTHIMBLE_BOARD_MODELS=" + request.model,
+      "-DTHIMBLE_BOARD=" + board.name, "-DTHIMBLE_BOARD_MODELS=" + model.name,
       "-DTHIMBLE_BOARD_DATA=" + data.string(),
       std::string("-DTHIMBLE_BOARD_DOCUMENTS=") + (request.documents ? "ON" : "OFF"),
       "-DTHIMBLE_BOARD_RECOMPUTE=" + request.recompute,
@@ -155,8 +193,8 @@ BoardImage build_image(const BoardInfo& board, const ImageRequest& request) {
     run_or_throw(configure, log, board, request);
     std::ofstream(stamp) << configuration(configure);
   }
-  run_or_throw({"cmake", "--build", folder.string(), "--target", request.model}, log, board, request);
-  BoardImage image{folder / (request.model + ".elf"), text, request.documents, {}};
+  run_or_throw({"cmake", "--build", folder.string(), "--target", model.name}, log, board, request);
+  BoardImage image{folder / (model.name + ".elf"), text, request.documents, {}};
   if (text.empty()) image.text = folder / "generated" / "names.txt";
   image.size = image_size(image.elf, board);
   return image;

@@ -2,6 +2,7 @@
 /// Images: built by CMake for a board, and what they take of it.
 
 #include <filesystem>
+#include <memory>
 #include <string>
 
 #include "tools/board/board_info.hpp"
@@ -10,7 +11,7 @@
 namespace thimble {
 
 struct ImageRequest {
-  std::string model;
+  const Model* model = nullptr;
   std::filesystem::path text;  ///< to train on; empty: a generated list of names, as documents
   bool documents = true;       ///< a document a line
   std::string recompute;       ///< none, blocks, or a list of the values to keep; empty: as the model wants it
@@ -34,8 +35,8 @@ struct BoardImage {
 /// Where the images of a board are built, below the sources of thimble.
 std::filesystem::path image_folder(const BoardInfo& board);
 
-/// Builds an image, or takes the one that is up to date. An Error has the compiler's or linker's own words where the
-/// model does not fit, and says what to install where something is missing.
+/// Builds an image, or takes the one that is up to date. An Error says what the model or its text lacks on the board, or
+/// what to install where something is missing; otherwise it has the compiler's own words.
 BoardImage build_image(const BoardInfo& board, const ImageRequest& request);
 
 /// What an image of a model takes of the two regions of a board's RAM for its arena, before anything is built.
@@ -44,7 +45,15 @@ struct ImageArena {
   std::int64_t missing_bytes = 0;  ///< of the main region
   bool fits() const { return missing_bytes == 0; }
 };
-ImageArena image_arena(const Model& model, const BoardInfo& board, const RecomputeChoice& schedule);
+/// `fuse_update`: where the model's training allows it. An Error where the schedule names values that there are not.
+ImageArena image_arena(const Model& model, const BoardInfo& board, const RecomputeChoice& schedule,
+                       bool fuse_update = true);
+
+/// The schedule of that text, empty: as the model wants it on a board.
+RecomputeChoice board_schedule(const Model& model, const std::string& recompute);
+
+/// An Error with bytes needed, available and missing and the largest tensors where a model's arena does not fit a board.
+void require_room(const Model& model, const BoardInfo& board, const RecomputeChoice& schedule, bool fuse_update = true);
 
 /// Reads an ELF file (32 or 64 bits, little-endian).
 ImageSize image_size(const std::filesystem::path& elf, const BoardInfo& board);

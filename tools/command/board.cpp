@@ -67,12 +67,11 @@ void list(bool json) {
 
 void build(const BoardFlags& flags) {
   const BoardInfo& b = find_board(flags.board);
-  find_model(flags.model);
   const BoardImage image = build_image(b, flags.request());
   if (flags.json) {
     const Model& m = find_model(flags.model);
     const ImageArena arena =
-        image_arena(m, b, flags.recompute.empty() ? m.board_recompute : recompute_choice(flags.recompute));
+        image_arena(m, b, board_schedule(m, flags.recompute));
     Json j{{"board", b.name},
            {"model", flags.model},
            {"image", image.elf.string()},

@@ -41,11 +41,11 @@ void BoardFlags::add_line_to(CLI::App& c) {
 
 ImageRequest BoardFlags::request() const {
   ImageRequest r;
-  r.model = model;
+  r.model = &find_model(model);
   r.documents = text.empty();
   r.text = text.empty() ? documents : text;
   r.recompute = recompute;
-  r.fuse_update = fuse_update && allows_fused_update(find_model(model).training.optimizer);
+  r.fuse_update = fuse_update && allows_fused_update(r.model->training.optimizer);
   return r;
 }
 

@@ -20,6 +20,7 @@ struct Flags {
   std::string model;
   std::string text;
   std::string documents;
+  std::string recompute;
   std::vector<std::string> faults = {"all"};
   std::int64_t lives = 1;
   std::uint64_t steps = 40;
@@ -49,14 +50,7 @@ class SimCommand {
               : !flags.documents.empty() ? read_file(flags.documents)
                                          : kGeneratedNames),
         kind_(flags.text.empty() ? TextKind::documents : TextKind::windows), session_(model_, options()) {
-    const ImageArena arena = image_arena(model_, board_, model_.board_recompute);
-    if (!arena.fits()) {
-      throw Error(model_.name + " on " + board_.name,
-                  "its arena takes " + std::to_string(arena.bytes[0]) + " bytes, the board has " +
-                      std::to_string(board_.model_budget_bytes()) + " for it: " + std::to_string(arena.missing_bytes) +
-                      " are missing",
-                  "thimble board list shows what fits");
-    }
+    require_room(model_, board_, board_schedule(model_, flags.recompute));
     options_.steps = flags.steps;
     options_.save_every = flags.save_every;
     options_.data_from_host = flags.from_host;
@@ -87,7 +81,7 @@ class SimCommand {
     o.threads = 1;
     o.profile = board_.profile;
     o.moments = model_.training.optimizer.moments();
-    o.recompute = model_.board_recompute;
+    o.recompute = board_schedule(model_, flags_.recompute);
     o.fuse_update = allows_fused_update(model_.training.optimizer);
     return o;
   }
@@ -162,6 +156,7 @@ void add_sim_command(CLI::App& app) {
   c->add_option("--save-every", f->save_every, "Steps between checkpoints")
       ->check(whole_number(1, 1'000'000))
       ->capture_default_str();
+  c->add_option("--recompute", f->recompute, "Which activations are computed again for backward, as in board run");
   c->add_flag("--from-host", f->from_host, "The windows come over the line");
   f->common.add_without_arithmetic_to(*c);
   c->callback([f] {
