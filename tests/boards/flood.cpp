@@ -74,7 +74,7 @@ void run(const BoardInfo& info, const Model& model, std::size_t flood_bytes) {
   request.model = &model;
   const BoardImage image = build_image(info, request);
   Watch watch(model, info, image);
-  QemuBoard board(info, {image.elf, {}, false});
+  QemuBoard board(info, {image.copy->path(), {}, false});
   BoardClient client(board, 1);
   BoardClient::Command c = thimble_board_Command_init_zero;
   c.which_action = thimble_board_Command_configure_tag;

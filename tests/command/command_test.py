@@ -433,6 +433,18 @@ class Boards(Command):
         image = self.ok("board", "build", "mps2-an386", "microgpt", "--documents", names)
         self.assertGreater(image["flash_bytes"], 0)
 
+    def test_builds_for_one_board_wait_for_each_other(self):
+        builds = []
+        for letter in "abc":
+            text = self.file(letter, f"{letter * 4}\n" * 1000)
+            builds.append(subprocess.Popen([THIMBLE, "board", "run", "mps2-an386", "microgpt", "--documents", text,
+                                            "--steps", "2", "--verify", "--json"],
+                                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+        for build in builds:
+            said, errors = build.communicate(timeout=600)
+            self.assertEqual(build.returncode, 0, errors)
+            self.assertEqual(json.loads(said)["steps_verified"], 2)
+
     def test_a_text_that_flash_has_no_room_for_is_refused_with_sizes(self):
         text = self.file("long", "anna\n" * 300000)
         self.fails("board", "build", "mps2-an386", "microgpt", "--documents", text,

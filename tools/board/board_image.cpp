@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "tools/board/file_lock.hpp"
 #include "tools/board/programs.hpp"
 #include "tools/files/error.hpp"
 #include "tools/files/text_file.hpp"
@@ -176,6 +177,7 @@ BoardImage build_image(const BoardInfo& board, const ImageRequest& request) {
   fs::create_directories(folder);
   const fs::path text = request.text.empty() ? fs::path() : fs::absolute(request.text);
   if (!text.empty() && !fs::is_regular_file(text)) throw Error(text.string(), "is no file", "");
+  const FileLock lock(folder / "lock");
   const fs::path log = folder / (model.name + ".log"), stamp = folder / "configured";
   fs::remove(log);
   const fs::path data = text.empty() ? fs::path() : staged(text, folder / "text");
@@ -194,7 +196,11 @@ BoardImage build_image(const BoardInfo& board, const ImageRequest& request) {
     std::ofstream(stamp) << configuration(configure);
   }
   run_or_throw({"cmake", "--build", folder.string(), "--target", model.name}, log, board, request);
-  BoardImage image{folder / (model.name + ".elf"), text, request.documents, {}};
+  BoardImage image;
+  image.elf = folder / (model.name + ".elf");
+  image.copy = std::make_shared<const PrivateCopy>(image.elf);
+  image.text = text;
+  image.documents = request.documents;
   if (text.empty()) image.text = folder / "generated" / "names.txt";
   image.size = image_size(image.elf, board);
   return image;

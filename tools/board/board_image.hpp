@@ -6,6 +6,7 @@
 #include <string>
 
 #include "tools/board/board_info.hpp"
+#include "tools/board/private_copy.hpp"
 #include "tools/model/model.hpp"
 
 namespace thimble {
@@ -26,7 +27,8 @@ struct ImageSize {
 };
 
 struct BoardImage {
-  std::filesystem::path elf;
+  std::filesystem::path elf;                ///< in the board's folder: the next build for the board replaces it
+  std::shared_ptr<const PrivateCopy> copy;  ///< what an emulator runs
   std::filesystem::path text;  ///< what it carries to train on
   bool documents = true;
   ImageSize size;
@@ -35,8 +37,9 @@ struct BoardImage {
 /// Where the images of a board are built, below the sources of thimble.
 std::filesystem::path image_folder(const BoardInfo& board);
 
-/// Builds an image, or takes the one that is up to date. An Error says what the model or its text lacks on the board, or
-/// what to install where something is missing; otherwise it has the compiler's own words.
+/// Builds an image, or takes the one that is up to date; waits while another process builds for the same board. An Error
+/// says what the model or its text lacks on the board, or what to install where something is missing; otherwise it has the
+/// compiler's own words.
 BoardImage build_image(const BoardInfo& board, const ImageRequest& request);
 
 /// What an image of a model takes of the two regions of a board's RAM for its arena, before anything is built.

@@ -65,7 +65,7 @@ void BoardLink::open() {
   channel_.reset();
   if (emulated()) {
     channel_ = std::make_unique<QemuBoard>(
-        board_, QemuOptions{image_->elf, flags_.flash.empty() ? "" : std::filesystem::absolute(flags_.flash),
+        board_, QemuOptions{image_->copy->path(), flags_.flash.empty() ? "" : std::filesystem::absolute(flags_.flash),
                             !flags_.free_running});
   } else {
     channel_ = std::make_unique<SerialPort>(flags_.serial, flags_.baud);
