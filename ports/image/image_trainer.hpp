@@ -4,16 +4,9 @@
 
 #include "board_config.hpp"
 #include "core/train/trainer.hpp"
+#include "ports/program/board_recompute.hpp"
 
 namespace thimble {
-
-/// What is computed again for backward: as asked, or as the model wants it on a board.
-template <class Model>
-constexpr RecomputeText image_recompute(const char* asked) {
-  if (*asked != 0) return asked;
-  if constexpr (requires { Model::kBoardRecompute; }) return Model::kBoardRecompute;
-  return "none";
-}
 
 /// What does not fit the board's RAM does not compile.
 template <class Model, RecomputeText recompute, bool fuse_update>

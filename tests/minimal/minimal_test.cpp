@@ -95,8 +95,10 @@ class Channel : public ByteChannel {
 const std::string names = "anna\nberta\ncarla\ndora\nemil\nfrieda\ngustav\nhanna\n";
 
 using Kernels = Simd<float, Plain<Profile::fused>>;
-constexpr TrainerOptions kOptions{.extent = Microgpt::kExtent, .fuse_update = true};
-Trainer<Microgpt, Kernels, kOptions> trainer;
+constexpr TrainerOptions kKeepsAll{.extent = Microgpt::kExtent, .fuse_update = true};
+MinimalTrainer<Microgpt, Profile::fused> trainer;
+static_assert(MinimalTrainer<Microgpt, Profile::fused>::arena_bytes < Trainer<Microgpt, Kernels, kKeepsAll>::arena_bytes,
+              "what the model wants recomputed on boards is not kept");
 std::int32_t ids[2 * Microgpt::kExtent.tokens()];
 constexpr BoardModel kModel = board_model<Microgpt>("microgpt", Profile::fused, {});
 
