@@ -450,6 +450,11 @@ class Boards(Command):
         self.fails("board", "build", "mps2-an386", "microgpt", "--documents", text,
                    says=["bytes of flash", "1500000", "524288", "shorter"])
 
+    def test_a_text_that_the_emulator_has_no_room_for_is_refused_with_sizes(self):
+        text = self.file("long", "anna\n" * 110000)
+        self.fails("board", "build", "mps3-an547", "microgpt", "--documents", text,
+                   says=["bytes of flash", "550000", "QEMU has memory for 524288", "missing", "shorter"])
+
     def test_lines_and_files_that_are_none_are_refused(self):
         self.fails("board", "pull", "mps2-an386", "pocket", self.path / "x", says=["--flash", "--serial"])
         self.fails("board", "run", "mps2-an386", "pocket", "--serial", "/dev/null", says="/dev/null")

@@ -203,6 +203,13 @@ BoardImage build_image(const BoardInfo& board, const ImageRequest& request) {
   image.documents = request.documents;
   if (text.empty()) image.text = folder / "generated" / "names.txt";
   image.size = image_size(image.elf, board);
+  if (const std::int64_t missing = image.size.flash_bytes - board.qemu_flash_bytes; missing > 0) {
+    throw Error(model.name + " on " + board.name,
+                "the image needs " + std::to_string(image.size.flash_bytes) + " bytes of flash, of which " +
+                    std::to_string(fs::file_size(image.text)) + " are the text, but QEMU has memory for " +
+                    std::to_string(board.qemu_flash_bytes) + " of the board's: " + std::to_string(missing) + " are missing",
+                "give it a shorter text");
+  }
   return image;
 }
 

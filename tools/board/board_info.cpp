@@ -28,6 +28,7 @@ BoardInfo info_of(const nlohmann::json& j) {
   b.reserve_bytes = j.at("reserve_bytes");
   b.flash_bytes = j.at("flash_bytes");
   b.code_bytes = j.at("code_bytes");
+  b.qemu_flash_bytes = j.at("qemu_flash_bytes");
   const auto& blocks = j.at("checkpoint_blocks");
   b.checkpoint_flash = {blocks.at(0), blocks.at(1), blocks.at(2)};
   return b;

@@ -23,6 +23,7 @@ struct BoardInfo {
   std::int64_t reserve_bytes = 0;  ///< RAM for everything but model and stack
   std::int64_t flash_bytes = 0;
   std::int64_t code_bytes = 0;     ///< of the flash: what is not given to checkpoints
+  std::int64_t qemu_flash_bytes = 0;  ///< of that: what the emulator has memory for
   FlashGeometry checkpoint_flash;
 
   /// RAM that is left for a model's arena.

@@ -2,7 +2,8 @@
 set(BOARD_PART "M55M1")
 set(BOARD_CPU -mcpu=cortex-m55+nomve -mfloat-abi=hard)
 set(BOARD_PROFILE fused)
-set(BOARD_FLASH 0x00000000 2048K)  # QEMU has memory for the first 512 KiB of it
+set(BOARD_FLASH 0x00000000 2048K)
+set(BOARD_QEMU_FLASH_BYTES 524288)  # QEMU has memory for the first 512 KiB of it only
 set(BOARD_RAM 0x31000000 1344K)
 set(BOARD_STACK_RAM 0x30000000 128K)
 set(BOARD_STACK_BYTES 8192)
