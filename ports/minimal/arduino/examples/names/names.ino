@@ -6,6 +6,12 @@
 
 namespace {
 
+// How sums of products are rounded; the host does the same.
+#if defined(__ARM_FEATURE_FMA) || defined(__riscv_flen)
+constexpr auto kProfile = thimble::Profile::fused;
+#else
+constexpr auto kProfile = thimble::Profile::separate;  // the processor has no fused multiply-add
+#endif
 constexpr char kNames[] = "emma\nolivia\nava\nisabella\nsophia\ncharlotte\nmia\namelia\nharper\nevelyn\nabigail\nemily\n";
 
 }  // namespace
@@ -42,7 +48,7 @@ int thimble_board_flash_erase(std::uint32_t) { return 1; }
 void setup() {
   Serial.begin(115200);
   const auto text = std::as_bytes(std::span(kNames, sizeof kNames - 1));
-  const int status = thimble::run_minimal_program<thimble::Microgpt, thimble::Profile::fused>(
+  const int status = thimble::run_minimal_program<thimble::Microgpt, kProfile>(
       "microgpt", text, thimble::TextKind::documents);
   thimble_board_exit(status);
 }
