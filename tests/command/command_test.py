@@ -476,6 +476,18 @@ class Boards(Command):
     def test_a_model_without_tokens_is_not_built(self):
         self.fails("board", "build", "mps2-an386", "neuron", says=["neuron", "tokens"])
 
+    def test_windows_from_the_host_are_one_row(self):
+        for verb in ["board", "run"], ["sim"]:
+            self.fails(*verb, "rv64gc", "mlp", "--from-host", says=["--from-host", "mlp trains on 16 rows at once"])
+
+    def test_no_faults_beside_others_are_refused(self):
+        self.fails("sim", "mps2-an386", "microgpt", "--faults", "none,line", says=["--faults", "none stands alone"])
+
+    def test_lives_of_which_none_finishes_are_told(self):
+        r = run("sim", "mps2-an386", "microgpt", "--faults", "all", "--steps", 1, "--lives", 2)  # cut off before a step ends
+        self.assertEqual(r.returncode, 1, r.stdout + r.stderr)
+        self.assertIn("no life finished", r.stderr)
+
     def test_lives_of_a_board_end_well_and_replay(self):
         first = self.ok("sim", "mps2-an386", "microgpt", "--lives", 5, "--seed", 3)
         self.assertEqual(first["wrong"], [])

@@ -96,6 +96,13 @@ TEST(Life, ANoisyLineChangesNothing) {
   LONGS_EQUAL(10, live_many(options_with(noisy, true), 10));
 }
 
+TEST(Life, ABoardBehindADeadLineIsUnreachable) {
+  LifeFaults dead;
+  dead.line.drop = 1;
+  const LifeResult r = live_once(options_with(dead), 1, {});
+  CHECK_TEXT(r.outcome == Outcome::unreachable, text_of(r.outcome));
+}
+
 TEST(Life, PowerCutsChangeNothing) {
   int resets = 0;
   LONGS_EQUAL(30, live_many(options_with(power_cuts()), 30, &resets));

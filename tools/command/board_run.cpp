@@ -400,6 +400,7 @@ void add_board_run_command(CLI::App& board) {
   c->callback([f] {
     f->train.model = f->board.model;
     f->board.json = f->train.common.json;
+    if (f->from_host) require_one_row(find_model(f->board.model));
     const double clip = f->train.clip.value_or(find_model(f->board.model).training.optimizer.clip);
     f->board.fuse_update = f->train.accumulate == 1 && clip == 0;
     const int status = BoardRun(*f).run();

@@ -72,6 +72,13 @@ SessionOptions session_options(const CommonFlags& common, const Extent& extent) 
   return o;
 }
 
+void require_one_row(const Model& model) {
+  if (model.extent.batch == 1) return;
+  throw Error("--from-host", model.name + " trains on " + std::to_string(model.extent.batch) +
+                                 " rows at once; a window is one row",
+              "leave it out");
+}
+
 CLI::Validator whole_number(std::uint64_t low, std::uint64_t high) {
   const auto check = [low, high](const std::string& text) -> std::string {
     std::uint64_t value = 0;

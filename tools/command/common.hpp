@@ -54,6 +54,9 @@ auto with_real(const CommonFlags& common, F f) {
   return f.template operator()<float>();
 }
 
+/// For --from-host: an Error where a micro-batch of the model's has several rows. A window on the line is one.
+void require_one_row(const Model& model);
+
 /// Checks of a flag's value: a decimal whole number, a finite number, from `low` to `high`.
 CLI::Validator whole_number(std::uint64_t low, std::uint64_t high);
 CLI::Validator real_number(double low, double high);

@@ -1,5 +1,6 @@
 /// thimble sim: whole lives of a board in this process, with everything going wrong.
 
+#include <algorithm>
 #include <iomanip>
 #include <iostream>
 #include <map>
@@ -42,6 +43,26 @@ LifeFaults faults_of(const std::vector<std::string>& names) {
   return f;
 }
 
+/// As a shell takes it for one word.
+std::string for_shell(const std::string& text) {
+  std::string quoted;
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  const bool plain = text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./,=+-") ==
+                     std::string::npos;
+  return plain ? text : "'" + quoted + "'";
+}
+
+/// Before any memory is taken.
+void check(const Flags& flags) {
+  if (flags.faults.size() > 1 && std::count(flags.faults.begin(), flags.faults.end(), "none") > 0) {
+    throw Error("--faults", "none stands alone", "leave it out, or the others");
+  }
+  const BoardInfo& board = find_board(flags.board);
+  const Model& model = find_model(flags.model);
+  if (flags.from_host) require_one_row(model);
+  require_room(model, board, board_schedule(model, flags.recompute));
+}
+
 class SimCommand {
  public:
   explicit SimCommand(const Flags& flags)
@@ -50,7 +71,6 @@ class SimCommand {
               : !flags.documents.empty() ? read_file(flags.documents)
                                          : kGeneratedNames),
         kind_(flags.text.empty() ? TextKind::documents : TextKind::windows), session_(model_, options()) {
-    require_room(model_, board_, board_schedule(model_, flags.recompute));
     options_.steps = flags.steps;
     options_.save_every = flags.save_every;
     options_.data_from_host = flags.from_host;
@@ -72,7 +92,8 @@ class SimCommand {
     }
     progress.finish();
     report(quiet);
-    return wrong_.empty() ? 0 : 1;
+    if (!outcomes_.contains(text_of(Outcome::finished))) std::cerr << "no life finished\n";
+    return wrong_.empty() && outcomes_.contains(text_of(Outcome::finished)) ? 0 : 1;
   }
 
  private:
@@ -99,8 +120,23 @@ class SimCommand {
     seconds_ += r.seconds;
     if (r.outcome != Outcome::wrong) return;
     wrong_.push_back({{"seed", seed}, {"reason", r.reason}});
-    std::cerr << "seed " << seed << ": " << r.reason << "; replay: thimble sim " << flags_.board << " " << flags_.model
-              << " --seed " << seed << "\n";
+    std::cerr << "seed " << seed << ": " << r.reason << "; replay: " << replay(seed) << "\n";
+  }
+
+  /// The command that lives this life again.
+  std::string replay(std::uint64_t seed) const {
+    const Flags usual;
+    std::string c = "thimble sim " + flags_.board + " " + flags_.model + " --seed " + std::to_string(seed);
+    const auto add = [&](const char* name, const std::string& value, bool given) {
+      if (given) c += std::string(" ") + name + " " + for_shell(value);
+    };
+    add("--text", flags_.text, !flags_.text.empty());
+    add("--documents", flags_.documents, !flags_.documents.empty());
+    add("--faults", CLI::detail::join(flags_.faults, ","), flags_.faults != usual.faults);
+    add("--steps", std::to_string(flags_.steps), flags_.steps != usual.steps);
+    add("--save-every", std::to_string(flags_.save_every), flags_.save_every != usual.save_every);
+    add("--recompute", flags_.recompute, !flags_.recompute.empty());
+    return c + (flags_.from_host ? " --from-host" : "");
   }
 
   void report(const LifeResult& quiet) const {
@@ -160,6 +196,7 @@ void add_sim_command(CLI::App& app) {
   c->add_flag("--from-host", f->from_host, "The windows come over the line");
   f->common.add_without_arithmetic_to(*c);
   c->callback([f] {
+    check(*f);
     const int status = SimCommand(*f).run();
     if (status != 0) throw CLI::RuntimeError(status);
   });

@@ -36,7 +36,13 @@ class Life {
       board_.flash().break_block(block);
       has_broken_block_ = true;
     }
-    if (options.data_from_host) host_text_.prepare(engine_.layout().vocabulary, engine_.layout().limit);
+    if (options.data_from_host) {
+      const Extent& limit = engine_.layout().limit;
+      constexpr std::size_t kMost = sizeof(thimble_board_Window::ids.bytes);
+      if (limit.batch > 1) throw Error(session.model().name, "a window on the line is one row", "");
+      if (2 * std::size_t(limit.context + 1) > kMost) throw Error(session.model().name, "its windows are longer than a frame", "");
+      host_text_.prepare(engine_.layout().vocabulary, limit);
+    }
     const Model& m = session.model();
     model_.name = Name(m.name.c_str());
     model_.profile = options.profile;
@@ -57,7 +63,7 @@ class Life {
         }
       }
     } catch (const Error& e) {
-      r.outcome = Outcome::unreachable;
+      r.outcome = options_.faults.noisy() ? Outcome::unreachable : Outcome::wrong;
       r.reason = e.what();
     }
     if (r.outcome == Outcome::finished && expected && r.digest != *expected) {

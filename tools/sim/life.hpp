@@ -19,7 +19,8 @@ struct LifeFaults {
   double flash_cuts = 0;    ///< part of the cuts that fall into a flash operation
   double broken_blocks = 0; ///< chance that the life's flash has a block that refuses to be erased
 
-  bool none() const { return line.drop + line.flip + line.duplicate + line.burst + power_cuts + broken_blocks == 0; }
+  bool noisy() const { return line.drop + line.flip + line.duplicate + line.burst > 0; }
+  bool none() const { return !noisy() && power_cuts + broken_blocks == 0; }
 };
 
 struct LifeOptions {
@@ -36,7 +37,7 @@ struct LifeOptions {
 enum class Outcome {
   finished,      ///< all steps done, the weights those of a life without faults
   flash_failed,  ///< the board said that no checkpoint can be kept: too many bad blocks
-  unreachable,   ///< the host gave up: no answer over the line
+  unreachable,   ///< the host gave up: no answer over a noisy line
   worn_down,     ///< so many power cuts that the run came to no end
   wrong,         ///< anything else: other weights, or an error that nobody declared
 };
