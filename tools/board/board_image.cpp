@@ -172,7 +172,7 @@ BoardImage build_image(const BoardInfo& board, const ImageRequest& request) {
   const Model& model = *request.model;
   require_room(model, board, board_schedule(model, request.recompute), request.fuse_update);
   for (const char* const program : {"cmake", "ninja"}) require_program(program);
-  require_program(board.family == "riscv" ? "riscv64-unknown-elf-g++" : "arm-none-eabi-g++");
+  require_program(board.compiler());
   const fs::path source = THIMBLE_SOURCE_DIR, folder = image_folder(board);
   fs::create_directories(folder);
   const fs::path text = request.text.empty() ? fs::path() : fs::absolute(request.text);

@@ -23,7 +23,7 @@ BoardInfo info_of(const nlohmann::json& j) {
   b.profile = j.at("profile") == "separate" ? Profile::separate : Profile::fused;
   b.qemu = words_of(j.at("qemu"));
   b.ram_bytes = j.at("ram_bytes");
-  b.second_ram_bytes = j.at("stack_ram_bytes");
+  b.second_ram_bytes = j.at("second_ram_bytes");
   b.stack_bytes = j.at("stack_bytes");
   b.reserve_bytes = j.at("reserve_bytes");
   b.flash_bytes = j.at("flash_bytes");

@@ -26,6 +26,8 @@ struct BoardInfo {
   std::int64_t qemu_flash_bytes = 0;  ///< of that: what the emulator has memory for
   FlashGeometry checkpoint_flash;
 
+  /// The cross compiler of its images.
+  const char* compiler() const { return family == "riscv" ? "riscv64-unknown-elf-g++" : "arm-none-eabi-g++"; }
   /// RAM that is left for a model's arena.
   std::int64_t model_budget_bytes() const {
     return ram_bytes - reserve_bytes - (second_ram_bytes == 0 ? stack_bytes : 0);

@@ -1,6 +1,5 @@
 /// thimble board: boards, their images, and checkpoints to and from them.
 
-#include <fstream>
 #include <iomanip>
 #include <iostream>
 
@@ -17,10 +16,6 @@
 namespace thimble {
 
 namespace {
-
-const char* compiler_of(const BoardInfo& b) {
-  return b.family == "riscv" ? "riscv64-unknown-elf-g++" : "arm-none-eabi-g++";
-}
 
 Json size_json(const BoardInfo& b, const ImageSize& s) {
   return {{"ram_bytes", s.ram_bytes},
@@ -41,8 +36,8 @@ void list(bool json) {
   for (const BoardInfo& b : all_boards()) {
     Json j{{"name", b.name}, {"part", b.part}, {"profile", b.profile == Profile::fused ? "fused" : "separate"},
            {"ram_bytes", b.ram_bytes}, {"second_ram_bytes", b.second_ram_bytes}, {"flash_bytes", b.flash_bytes},
-           {"checkpoint_flash_bytes", b.flash_bytes - b.code_bytes}, {"compiler", compiler_of(b)}, {"emulator", b.qemu.at(0)},
-           {"ready", has_program(compiler_of(b)) && has_program(b.qemu.at(0))}};
+           {"checkpoint_flash_bytes", b.flash_bytes - b.code_bytes}, {"compiler", b.compiler()}, {"emulator", b.qemu.at(0)},
+           {"ready", has_program(b.compiler()) && has_program(b.qemu.at(0))}};
     Json images = Json::object(), fits = Json::array();
     for (const Model& m : all_models()) {
       const std::filesystem::path elf = image_folder(b) / (m.name + ".elf");
