@@ -40,7 +40,9 @@ class Life {
       const Extent& limit = engine_.layout().limit;
       constexpr std::size_t kMost = sizeof(thimble_board_Window::ids.bytes);
       if (limit.batch > 1) throw Error(session.model().name, "a window on the line is one row", "");
-      if (2 * std::size_t(limit.context + 1) > kMost) throw Error(session.model().name, "its windows are longer than a frame", "");
+      if (2 * std::size_t(limit.context + 1) > kMost) {
+        throw Error(session.model().name, "its windows are longer than a frame", "");
+      }
       host_text_.prepare(engine_.layout().vocabulary, limit);
     }
     const Model& m = session.model();
