@@ -26,7 +26,7 @@ struct ArmNormNumbers {
 };
 
 // Lanes 0 to 7 fold onto s16.
-#define THIMBLE_ARM_FOLD                                                                          \
+#define THIMBLE_ARM_FOLD_EIGHT                                                                          \
   "vadd.f32 s16, s16, s20\n vadd.f32 s17, s17, s21\n vadd.f32 s18, s18, s22\n vadd.f32 s19, s19, s23\n" \
   "vadd.f32 s16, s16, s18\n vadd.f32 s17, s17, s19\n vadd.f32 s16, s16, s17\n"
 #define THIMBLE_ARM_ROW_OF_Y                                                                      \
@@ -42,7 +42,7 @@ struct ArmNormNumbers {
       "0: vldmia %[x]!, {s0-s15}\n vldmia %[numbers], {s24-s27}\n"
       THIMBLE_ARM_EACH8("vadd.f32", "s16", "s0", "s8", "s17", "s1", "s9", "s18", "s2", "s10", "s19", "s3", "s11",
                         "s20", "s4", "s12", "s21", "s5", "s13", "s22", "s6", "s14", "s23", "s7", "s15")
-      THIMBLE_ARM_FOLD "vadd.f32 s16, s16, s27\n vmul.f32 s28, s16, s24\n"
+      THIMBLE_ARM_FOLD_EIGHT "vadd.f32 s16, s16, s27\n vmul.f32 s28, s16, s24\n"
       THIMBLE_ARM_LOW_BY("vsub.f32", "s28") THIMBLE_ARM_HIGH_BY("vsub.f32", "s28")
       THIMBLE_ARM_EACH8("vmul.f32", "s16", "s0", "s0", "s17", "s1", "s1", "s18", "s2", "s2", "s19", "s3", "s3",
                         "s20", "s4", "s4", "s21", "s5", "s5", "s22", "s6", "s6", "s23", "s7", "s7")
@@ -50,7 +50,7 @@ struct ArmNormNumbers {
       "vmul.f32 s30, s10, s10\n vmul.f32 s31, s11, s11\n vadd.f32 s18, s18, s30\n vadd.f32 s19, s19, s31\n"
       "vmul.f32 s30, s12, s12\n vmul.f32 s31, s13, s13\n vadd.f32 s20, s20, s30\n vadd.f32 s21, s21, s31\n"
       "vmul.f32 s30, s14, s14\n vmul.f32 s31, s15, s15\n vadd.f32 s22, s22, s30\n vadd.f32 s23, s23, s31\n"
-      THIMBLE_ARM_FOLD "vmul.f32 s16, s16, s24\n vadd.f32 s16, s16, s25\n vsqrt.f32 s16, s16\n vdiv.f32 s29, s26, s16\n"
+      THIMBLE_ARM_FOLD_EIGHT "vmul.f32 s16, s16, s24\n vadd.f32 s16, s16, s25\n vsqrt.f32 s16, s16\n vdiv.f32 s29, s26, s16\n"
       "vstmia %[saved]!, {s28-s29}\n"
       THIMBLE_ARM_LOW_BY("vmul.f32", "s29") THIMBLE_ARM_HIGH_BY("vmul.f32", "s29")
       THIMBLE_ARM_ROW_OF_Y
@@ -112,7 +112,7 @@ static_assert(sizeof(ArmNormSums) == 320);
       "vadd.f32 s0, s0, s2\n vadd.f32 s1, s1, s3\n vadd.f32 s0, s0, s1\n"
       THIMBLE_ARM_EACH8("vadd.f32", "s16", "s24", "s16", "s17", "s25", "s17", "s18", "s26", "s18", "s19", "s27", "s19",
                         "s20", "s28", "s20", "s21", "s29", "s21", "s22", "s30", "s22", "s23", "s31", "s23")
-      THIMBLE_ARM_FOLD
+      THIMBLE_ARM_FOLD_EIGHT
       "vmov s1, s2, %[zero], %[sixteenth]\n vadd.f32 s0, s0, s1\n vadd.f32 s16, s16, s1\n"
       "vmul.f32 s0, s0, s2\n vmul.f32 s1, s16, s2\n vldmia %[saved]!, {s2-s3}\n mov %[half], #1\n"
       "2: vldmia %[at]!, {s8-s23}\n"
@@ -130,7 +130,7 @@ static_assert(sizeof(ArmNormSums) == 320);
       : [adds] "l"(int(adds)), [zero] "r"(0), [sixteenth] "r"(0.0625f)
       : THIMBLE_ARM_ALL, "cc", "memory");
 }
-#undef THIMBLE_ARM_FOLD
+#undef THIMBLE_ARM_FOLD_EIGHT
 #endif
 
 }  // namespace thimble::detail

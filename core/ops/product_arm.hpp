@@ -12,6 +12,10 @@
 namespace thimble::detail {
 
 #if THIMBLE_ARM_FPU
+/// What a tile does with its sums: overwrites C or adds to it, and adds the bias; overwrites C with their products and
+/// the one number at `bias`; multiplies C by them less the bias. Only products nn know the last two.
+enum class ArmFinish : std::int32_t { overwrite, accumulate, scale, gradient };
+
 /// A column of tiles: 2 pairs rows by 8 columns. Distances between rows are in bytes.
 struct ArmPanel {
   const float* a;
@@ -23,9 +27,9 @@ struct ArmPanel {
   std::int32_t ldc;
   std::int32_t k;
   std::int32_t pairs;  ///< at least 1
-  std::int32_t add;    ///< to what c holds, or overwrite it
+  ArmFinish finish;
 };
-static_assert(offsetof(ArmPanel, bias) == 12 && offsetof(ArmPanel, k) == 28 && offsetof(ArmPanel, add) == 36);
+static_assert(offsetof(ArmPanel, bias) == 12 && offsetof(ArmPanel, k) == 28 && offsetof(ArmPanel, finish) == 36);
 
 // The sums are s0 to s7 (upper row) and s8 to s15 (lower row); r0 is the panel, r11 the tile's place in C.
 #define THIMBLE_ARM_BEGIN "push {r4-r11, lr}\n vpush {s16-s31}\n ldr r11, [r0, #8]\n"
@@ -47,15 +51,30 @@ static_assert(offsetof(ArmPanel, bias) == 12 && offsetof(ArmPanel, k) == 28 && o
   "vadd.f32 s0, s16, s0\n vadd.f32 s1, s17, s1\n vadd.f32 s2, s18, s2\n vadd.f32 s3, s19, s3\n" \
   "vadd.f32 s4, s20, s4\n vadd.f32 s5, s21, s5\n vadd.f32 s6, s22, s6\n vadd.f32 s7, s23, s7\n"
 /// The sums go to C: r9 is ldc, r10 the bias, r7 the number of pairs left. Then on to the next pair.
-#define THIMBLE_ARM_FINISH(before_branch)                                                    \
-  "4: ldr r5, [r0, #36]\n cbz r5, 5f\n"                                                     \
+#define THIMBLE_ARM_FINISH(before_branch, others, at_others)                                 \
+  "4: ldr r5, [r0, #36]\n cbz r5, 5f\n" others                                              \
   "vldmia r11, {s16-s23}\n add r12, r11, r9\n vldmia r12, {s24-s31}\n"                      \
   THIMBLE_ARM_ADD_UPPER THIMBLE_ARM_ADD_LOWER                                               \
   "5: cmp r10, #0\n beq 6f\n vldmia r10, {s16-s23}\n vldmia r10, {s24-s31}\n"               \
   THIMBLE_ARM_ADD_UPPER THIMBLE_ARM_ADD_LOWER                                               \
   "6: vstmia r11, {s0-s7}\n add r11, r9\n vstmia r11, {s8-s15}\n add r11, r9\n"             \
   "subs r7, #1\n" before_branch "bne 0b\n vpop {s16-s31}\n pop {r4-r11, pc}\n"              \
+  at_others                                                                                  \
   ".balign 4\n 9: .zero 64\n"
+#define THIMBLE_ARM_OTHERS "cmp r5, #2\n beq 7f\n bgt 8f\n"
+#define THIMBLE_ARM_AT_OTHERS                                                                \
+  "7: vldr s16, [r10]\n" THIMBLE_ARM_LOW_BY("vmul.f32", "s16") THIMBLE_ARM_HIGH_BY("vmul.f32", "s16") "b 6b\n" \
+  "8: vldmia r10, {s16-s23}\n"                                                              \
+  THIMBLE_ARM_LOW_AND("vsub.f32", "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7")             \
+  THIMBLE_ARM_LOW_AND("vsub.f32", "s8", "s9", "s10", "s11", "s12", "s13", "s14", "s15")       \
+  "vldmia r11, {s16-s23}\n"                                                                 \
+  THIMBLE_ARM_LOW_AND("vmul.f32", "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7")             \
+  "add r12, r11, r9\n vldmia r12, {s16-s23}\n"                                              \
+  THIMBLE_ARM_LOW_AND("vmul.f32", "s8", "s9", "s10", "s11", "s12", "s13", "s14", "s15") "b 6b\n"
+/// A row of sums in place with s16 to s23.
+#define THIMBLE_ARM_LOW_AND(op, a, b, c, d, e, f, g, h)                                                           \
+  THIMBLE_ARM_EACH8(op, a, a, "s16", b, b, "s17", c, c, "s18", d, d, "s19", e, e, "s20", f, f, "s21", g, g, "s22", h, h, \
+                    "s23")
 // r8: the pair's first row or column of A, r6: lda, r4: ldb, lr: k.
 #define THIMBLE_ARM_LOAD_ROWS                                                                                \
   "ldr r8, [r0]\n ldr r10, [r0, #12]\n ldr r6, [r0, #16]\n ldr r4, [r0, #20]\n ldr r9, [r0, #24]\n"        \
@@ -81,7 +100,7 @@ struct ArmTiles<ProductKind::nn> {
         "2: ands r5, lr, #3\n beq 4f\n"
         "3: vldmia r1!, {s24}\n vldmia r2!, {s28}\n" THIMBLE_ARM_ROW_OF_B THIMBLE_ARM_MULTIPLY_ADD("s24", "s28")
         "subs r5, #1\n bne 3b\n"
-        THIMBLE_ARM_FINISH(""));
+        THIMBLE_ARM_FINISH("", THIMBLE_ARM_OTHERS, THIMBLE_ARM_AT_OTHERS));
   }
 };
 
@@ -101,7 +120,7 @@ struct ArmTiles<ProductKind::tn> {
         "2: ands r5, lr, #3\n beq 4f\n"
         "3: vldr d12, [r1]\n add r1, r6\n" THIMBLE_ARM_ROW_OF_B THIMBLE_ARM_MULTIPLY_ADD("s24", "s25")
         "subs r5, #1\n bne 3b\n"
-        THIMBLE_ARM_FINISH(""));
+        THIMBLE_ARM_FINISH("", "", ""));
   }
 };
 
@@ -132,7 +151,7 @@ struct ArmTiles<ProductKind::nt> {
         "3: vldmia r1!, {s16}\n vldmia r2!, {s20}\n" THIMBLE_ARM_COLUMNS_OF_B(THIMBLE_ARM_ONE_OF_B)
         "subs lr, #1\n bne 3b\n"
         "7: ldr r7, [r0, #32]\n ldr r9, [r0, #24]\n ldr r10, [r0, #12]\n"
-        THIMBLE_ARM_FINISH("str r7, [r0, #32]\n"));
+        THIMBLE_ARM_FINISH("str r7, [r0, #32]\n", "", ""));
   }
 };
 
@@ -143,6 +162,9 @@ struct ArmTiles<ProductKind::nt> {
 #undef THIMBLE_ARM_ADD_LOWER
 #undef THIMBLE_ARM_ADD_UPPER
 #undef THIMBLE_ARM_FINISH
+#undef THIMBLE_ARM_OTHERS
+#undef THIMBLE_ARM_AT_OTHERS
+#undef THIMBLE_ARM_LOW_AND
 #undef THIMBLE_ARM_LOAD_ROWS
 #undef THIMBLE_ARM_FOUR_OF_B
 #undef THIMBLE_ARM_ONE_OF_B
@@ -183,20 +205,25 @@ struct ArmProduct {
       x.b = args.b + (kKind == ProductKind::nt ? col * ldb + p : p * ldb + col);
       x.c = args.c + col;
       x.bias = last && args.bias != nullptr ? args.bias + col : nullptr;
-      x.add = p > 0 || args.update == Update::accumulate;
-      x.pairs = std::int32_t(rows) / kRows;
-      if (rows % kRows != 0) single_row(x, std::int32_t(rows) - 1, ldc);
-      if (x.pairs > 0) ArmTiles<kKind>::run(&x);
+      x.finish = p > 0 || args.update == Update::accumulate ? ArmFinish::accumulate : ArmFinish::overwrite;
+      tiles(x, std::int32_t(rows));
       p += std::int32_t(kSumBlock);
     } while (p < k);
   }
 
+  /// All rows of a panel.
+  static void tiles(ArmPanel& x, std::int32_t rows) {
+    x.pairs = rows / kRows;
+    if (rows % kRows != 0) single_row(x, rows - 1);
+    if (x.pairs > 0) ArmTiles<kKind>::run(&x);
+  }
+
  private:
   /// A row that has no other: it is its own neighbour, whose sums go nowhere.
-  static void single_row(ArmPanel x, std::int32_t row, std::int32_t ldc) {
+  [[gnu::noinline]] static void single_row(ArmPanel x, std::int32_t row) {
     float nowhere[kCols] = {};
     x.a += row * (x.lda / std::int32_t(sizeof(float)));
-    x.c += row * ldc;
+    x.c += row * (x.ldc / std::int32_t(sizeof(float)));
     x.lda = 0;
     x.ldc = std::int32_t(reinterpret_cast<std::intptr_t>(nowhere) - reinterpret_cast<std::intptr_t>(x.c));
     x.pairs = 1;

@@ -18,16 +18,15 @@ namespace detail {
 inline constexpr float kArmMomentFloor = 0x1p-100f;  // its bits twice are a constant of the code
 static_assert(std::bit_cast<std::uint32_t>(kArmMomentFloor) << 1 == 0x1b000000);
 
-/// Which of r4 to r7 are below the floor in `limit`? All of them take part in one condition.
-#define THIMBLE_ARM_FLOOR(limit, from, slow, back)                                              \
-  from "cmp " limit ", r4, lsl #1\n ittt ls\n cmpls " limit ", r5, lsl #1\n cmpls " limit             \
-       ", r6, lsl #1\n cmpls " limit ", r7, lsl #1\n bhi " slow "f\n" back ":\n"
-#define THIMBLE_ARM_TO_ZERO(limit, to, slow, back)                                                    \
+/// Stores four numbers, and loads them again to r4 to r7: is one of them below the floor in `limit`? Not where all are at
+/// least 2^-63 and below 2, whose exponents have one bit in common.
+#define THIMBLE_ARM_FLOOR(at, from, slow, back)                                                       \
+  "vstmia " at ", {" from "}\n ldmia " at "!, {r4-r7}\n and r12, r4, r5\n and r12, r6\n and r12, r7\n" \
+  "tst r12, #0x20000000\n beq " slow "f\n" back ":\n"
+#define THIMBLE_ARM_TO_ZERO(limit, at, to, slow, back)                                                \
   slow ": cmp " limit ", r4, lsl #1\n it hi\n movhi r4, #0\n cmp " limit ", r5, lsl #1\n it hi\n"     \
        "movhi r5, #0\n cmp " limit ", r6, lsl #1\n it hi\n movhi r6, #0\n cmp " limit ", r7, lsl #1\n" \
-       "it hi\n movhi r7, #0\n" to "b " back "b\n"
-#define THIMBLE_ARM_LOW "vmov r4, r5, s0, s1\n vmov r6, r7, s2, s3\n"
-#define THIMBLE_ARM_HIGH "vmov r4, r5, s12, s13\n vmov r6, r7, s14, s15\n"
+       "it hi\n movhi r7, #0\n stmdb " at ", {r4-r7}\n" to "b " back "b\n"
 
 /// `fours` times four elements, at least one.
 [[gnu::naked, gnu::noinline]] inline void arm_adamw(float* /*weight*/, const float* /*gradient*/, float* /*first_moment*/,
@@ -42,14 +41,12 @@ static_assert(std::bit_cast<std::uint32_t>(kArmMomentFloor) << 1 == 0x1b000000);
       "vldmia r2, {s4-s7}\n"
       "vmul.f32 s12, s18, s0\n vmul.f32 s13, s18, s1\n vmul.f32 s14, s18, s2\n vmul.f32 s15, s18, s3\n"
       "vfma.f32 s12, s17, s4\n vfma.f32 s13, s17, s5\n vfma.f32 s14, s17, s6\n vfma.f32 s15, s17, s7\n"
-      THIMBLE_ARM_FLOOR("r9", THIMBLE_ARM_HIGH, "4", "1")
-      "vstmia r2!, {s12-s15}\n"
+      THIMBLE_ARM_FLOOR("r2", "s12-s15", "4", "1")
       "vmul.f32 s0, s0, s0\n vmul.f32 s1, s1, s1\n vmul.f32 s2, s2, s2\n vmul.f32 s3, s3, s3\n"
       "vldmia r3, {s4-s7}\n"
       "vmul.f32 s0, s20, s0\n vmul.f32 s1, s20, s1\n vmul.f32 s2, s20, s2\n vmul.f32 s3, s20, s3\n"
       "vfma.f32 s0, s19, s4\n vfma.f32 s1, s19, s5\n vfma.f32 s2, s19, s6\n vfma.f32 s3, s19, s7\n"
-      THIMBLE_ARM_FLOOR("r9", THIMBLE_ARM_LOW, "5", "2")
-      "vstmia r3!, {s0-s3}\n"
+      THIMBLE_ARM_FLOOR("r3", "s0-s3", "5", "2")
       "vsqrt.f32 s0, s0\n vsqrt.f32 s1, s1\n vsqrt.f32 s2, s2\n vsqrt.f32 s3, s3\n"
       "vldmia sp, {s4-s7}\n"
       "vfma.f32 s4, s0, s22\n vfma.f32 s5, s1, s22\n vfma.f32 s6, s2, s22\n vfma.f32 s7, s3, s22\n"
@@ -57,18 +54,15 @@ static_assert(std::bit_cast<std::uint32_t>(kArmMomentFloor) << 1 == 0x1b000000);
       "vldmia r0, {s0-s3}\n"
       "vmul.f32 s0, s0, s24\n vmul.f32 s1, s1, s24\n vmul.f32 s2, s2, s24\n vmul.f32 s3, s3, s24\n"
       "vfms.f32 s0, s21, s4\n vfms.f32 s1, s21, s5\n vfms.f32 s2, s21, s6\n vfms.f32 s3, s21, s7\n"
-      THIMBLE_ARM_FLOOR("r8", THIMBLE_ARM_LOW, "6", "3")
-      "vstmia r0!, {s0-s3}\n"
+      THIMBLE_ARM_FLOOR("r0", "s0-s3", "6", "3")
       "subs lr, #1\n bne 0b\n"
       "add sp, #16\n vpop {s16-s31}\n pop {r4-r9, r10, pc}\n"
-      THIMBLE_ARM_TO_ZERO("r9", "vmov s12, s13, r4, r5\n vmov s14, s15, r6, r7\n", "4", "1")
-      THIMBLE_ARM_TO_ZERO("r9", "vmov s0, s1, r4, r5\n vmov s2, s3, r6, r7\n", "5", "2")
-      THIMBLE_ARM_TO_ZERO("r8", "vmov s0, s1, r4, r5\n vmov s2, s3, r6, r7\n", "6", "3"));
+      THIMBLE_ARM_TO_ZERO("r9", "r2", "vmov s12, s13, r4, r5\n vmov s14, s15, r6, r7\n", "4", "1")
+      THIMBLE_ARM_TO_ZERO("r9", "r3", "vmov s0, s1, r4, r5\n vmov s2, s3, r6, r7\n", "5", "2")
+      THIMBLE_ARM_TO_ZERO("r8", "r0", "", "6", "3"));
 }
 #undef THIMBLE_ARM_FLOOR
 #undef THIMBLE_ARM_TO_ZERO
-#undef THIMBLE_ARM_LOW
-#undef THIMBLE_ARM_HIGH
 
 /// Elements of a range; the last ones in four of their own.
 inline void arm_adamw_range(float* weight, const float* gradient, float* first_moment, float* second_moment,
