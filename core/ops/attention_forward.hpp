@@ -50,7 +50,7 @@ class AttentionForward {
         strip_(queries_ + shape.D * pitch) {}
 
   void run() {
-    transpose<S>(x_.q.at, x_.q.stride, x_.count, shape_.D, queries_, pitch_);
+    transpose_queries<S>(x_.q.at, x_.q.stride, x_.count, shape_.D, queries_, pitch_);
     scores();
 #if THIMBLE_ARM_FPU
     if constexpr (kHasArmFpu<Vec>) {

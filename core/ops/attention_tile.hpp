@@ -111,7 +111,8 @@ class ScoreTile {
 };
 
 #if THIMBLE_ARM_FPU
-/// The tiles of score_tiles: 8 queries at a time, with all keys that one of them sees.
+/// The tiles of score_tiles: 8 queries at a time, with all keys that one of them sees. `columns` are as from
+/// transpose_queries.
 template <class S, ScoreFinish kFinish>
 [[gnu::noinline]] void arm_score_tiles(const ScoreArgs<float>& args, std::int32_t keys, int vecs, bool diagonal) {
   static_assert(kFinish != ScoreFinish::scale_and_top);
@@ -119,9 +120,17 @@ template <class S, ScoreFinish kFinish>
   constexpr bool kScales = kFinish == ScoreFinish::scale;
   const std::int32_t pitch = std::int32_t(args.pitch) * kBytes;
   for (std::int32_t column = 0; column < vecs * S::width; column += 8) {
-    ArmPanel x = {args.rows, args.columns + column, args.to + column, kScales ? &args.scale : args.per_column + column,
-                  std::int32_t(args.stride) * kBytes, pitch, pitch, std::int32_t(args.depth), 0,
-                  kScales ? ArmFinish::scale : ArmFinish::gradient};
+    ArmPanel x = {.a = args.rows,
+                  .b = args.columns + column * args.depth,
+                  .c = args.to + column,
+                  .bias = kScales ? &args.scale : args.per_column + column,
+                  .lda = std::int32_t(args.stride) * kBytes,
+                  .ldc = pitch,
+                  .k = std::int32_t(args.depth),
+                  .pairs = 0,
+                  .finish = kScales ? ArmFinish::scale : ArmFinish::gradient,
+                  .begin = kArmZeros,
+                  .after = 0};
     ArmProduct<S, ProductKind::nn>::tiles(x, diagonal && column + 8 < keys ? column + 8 : keys);
   }
 }

@@ -91,4 +91,17 @@ void transpose(const typename S::real* from, std::ptrdiff_t stride, int rows, in
   }
 }
 
+/// The columns of scores: `transpose`, or for Arm's FPU the same for every 8 rows on their own, side by side.
+template <class S>
+void transpose_queries(const typename S::real* from, std::ptrdiff_t stride, int rows, int cols, typename S::real* to,
+                       std::ptrdiff_t pitch) {
+  if constexpr (kHasArmFpu<typename S::Vec>) {
+    for (int r = 0; r < rows; r += 8) {
+      transpose<S>(from + r * stride, stride, rows - r < 8 ? rows - r : 8, cols, to + r * cols, 8);
+    }
+  } else {
+    transpose<S>(from, stride, rows, cols, to, pitch);
+  }
+}
+
 }  // namespace thimble::detail

@@ -98,7 +98,7 @@ struct LayerNorm {
   static void backward(const Call<typename S::real>& call, const Worker& worker) {
 #if THIMBLE_ARM_FPU
     if constexpr (detail::kHasArmFpu<typename S::Vec> && d.in == 16) {
-      if (call.d_in(0) != nullptr) return arm_backward(call, worker);
+      return arm_backward(call, worker);
     }
 #endif
     const Range rows = worker.share(call.rows);
@@ -125,20 +125,23 @@ struct LayerNorm {
     if (worker.index != 0) return;
     std::ptrdiff_t r = 0;
     do {
+      const bool first = r == 0;
       const std::ptrdiff_t end = r + kSumBlock < call.rows ? r + std::ptrdiff_t(kSumBlock) : call.rows;
       detail::ArmNormSums sums = {};
-      if (r < end) {
-        detail::arm_layernorm_backward(arm_rows(call, {r, end}), call.d_out + r * 16, call.d_in(0) + r * 16,
-                                       call.adds_to(0), sums);
+      float nowhere[16];
+      for (std::ptrdiff_t next; r < end; r = next) {
+        const bool wanted = call.d_in(0) != nullptr;
+        next = wanted ? end : r + 1;
+        detail::arm_layernorm_backward(arm_rows(call, {r, next}), call.d_out + r * 16,
+                                       wanted ? call.d_in(0) + r * 16 : nowhere, wanted && call.adds_to(0), sums);
       }
       for (int k = 0; k < 2; ++k) {
         float* const to = call.d_in(1 + k);
         for (int c = 0; to != nullptr && c < 16; ++c) {
           const float sum = sums.half[c / 8].sum[k][c % 8];
-          to[c] = call.adds_to(1 + k) || r > 0 ? to[c] + sum : sum;
+          to[c] = call.adds_to(1 + k) || !first ? to[c] + sum : sum;
         }
       }
-      r = end;
     } while (r < call.rows);
   }
 #endif

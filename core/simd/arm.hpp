@@ -223,6 +223,25 @@ THIMBLE_INLINE std::int32_t arm_largest(const float* x, std::ptrdiff_t fours, st
         "memory");
 }
 
+/// to[r] = from[r] for rows r of 8 numbers that are `step` bytes apart there.
+[[gnu::noinline]] inline void arm_copy_rows(const float* from, std::ptrdiff_t step, std::ptrdiff_t rows, float* to) {
+  for (std::ptrdiff_t four = rows / 4; four > 0; --four) {
+    asm volatile(
+        "vldmia %[from], {s0-s7}\n add %[from], %[step]\n vldmia %[from], {s8-s15}\n add %[from], %[step]\n"
+        "vldmia %[from], {s16-s23}\n add %[from], %[step]\n vldmia %[from], {s24-s31}\n add %[from], %[step]\n"
+        "vstmia %[to]!, {s0-s31}\n"
+        : [from] "+r"(from), [to] "+r"(to)
+        : [step] "r"(step)
+        : THIMBLE_ARM_ALL, "memory");
+  }
+  for (rows &= 3; rows > 0; --rows) {
+    asm volatile("vldmia %[from], {s0-s7}\n add %[from], %[step]\n vstmia %[to]!, {s0-s7}\n"
+                 : [from] "+r"(from), [to] "+r"(to)
+                 : [step] "r"(step)
+                 : THIMBLE_ARM_ALL, "memory");
+  }
+}
+
 /// to[c, r] = from[r, c] for 8 rows r and 4 fours columns c; distances between rows in bytes.
 [[gnu::naked, gnu::noinline]] inline void arm_transpose(const float* /*from*/, std::ptrdiff_t /*step*/,
                                                         std::ptrdiff_t /*fours*/, float* /*to*/, std::ptrdiff_t /*pitch*/) {

@@ -222,6 +222,9 @@ THIMBLE_INLINE typename S::real row_sum(const typename S::real* x, std::ptrdiff_
 #if THIMBLE_ARM_FPU
   if constexpr (detail::kHasArmFpu<typename S::Vec>) {
     if (n > 0 && n % Lanes<S>::count == 0) return detail::arm_row_sum(x, n / Lanes<S>::count);
+    float lane[Lanes<S>::count] = {};
+    for (std::ptrdiff_t i = 0; i < n; ++i) lane[i % Lanes<S>::count] = lane[i % Lanes<S>::count] + x[i];
+    return Lanes<S>::load(lane).sum();
   }
 #endif
   auto sum = Lanes<S>::zero();
@@ -239,6 +242,9 @@ template <class S>
 #if THIMBLE_ARM_FPU
   if constexpr (kHasArmFpu<typename S::Vec>) {
     if (n > 0 && n % 8 == 0) return arm_row_dot(x, y, n / 8);
+    float lane[L::count] = {};
+    for (std::ptrdiff_t i = 0; i < n; ++i) lane[i % L::count] = S::mul_add(x[i], y[i], lane[i % L::count]);
+    return L::load(lane).sum();
   }
 #endif
   typename S::real lane[L::count];
