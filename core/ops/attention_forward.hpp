@@ -114,7 +114,7 @@ class AttentionForward {
 
 #if THIMBLE_ARM_FPU
   /// weights of vectors v and v + 1.
-  void arm_weights(int v) {
+  [[gnu::optimize("no-tree-loop-distribute-patterns")]] void arm_weights(int v) {
     constexpr auto kStep = std::ptrdiff_t(8 * sizeof(float));
     const int query = v * S::width, seen = x_.count - query < 8 ? x_.count - query : 8;
     real* const to = strip_ + query;
@@ -127,10 +127,13 @@ class AttentionForward {
     for (int j = 0; j < seen; ++j, own += pitch_) {  // what is not seen adds nothing
       for (int n = 0; n < j; ++n) own[n] = 0;
     }
-    real sums[16 * 8] = {};
+    real sums[16 * 8];
     const std::ptrdiff_t keys = x_.first + query + seen, pitch = pitch_ * std::ptrdiff_t(sizeof(float));
+    if (keys < 16) arm_add_rows(sums, kStep, kArmZeros, 0, kArmZeros, 0, 16);
     for (std::ptrdiff_t j = 0; j < keys; j += 16) {
-      arm_add_rows(sums, kStep, sums, kStep, to + j * pitch_, pitch, keys - j < 16 ? keys - j : 16);
+      const bool first = j == 0 && keys >= 16;
+      arm_add_rows(sums, kStep, first ? kArmZeros : sums, first ? 0 : kStep, to + j * pitch_, pitch,
+                   keys - j < 16 ? keys - j : 16);
     }
     for (int half = 8; half > 0; half /= 2) arm_add_rows(sums, kStep, sums, kStep, sums + half * 8, kStep, half);
     for (int i = 0; i < 8; ++i) inverse_sums_[query + i] = 1 / sums[i];

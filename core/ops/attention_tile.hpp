@@ -120,17 +120,16 @@ template <class S, ScoreFinish kFinish>
   constexpr bool kScales = kFinish == ScoreFinish::scale;
   const std::int32_t pitch = std::int32_t(args.pitch) * kBytes;
   for (std::int32_t column = 0; column < vecs * S::width; column += 8) {
-    ArmPanel x = {.a = args.rows,
-                  .b = args.columns + column * args.depth,
-                  .c = args.to + column,
-                  .bias = kScales ? &args.scale : args.per_column + column,
-                  .lda = std::int32_t(args.stride) * kBytes,
-                  .ldc = pitch,
-                  .k = std::int32_t(args.depth),
-                  .pairs = 0,
-                  .finish = kScales ? ArmFinish::scale : ArmFinish::gradient,
-                  .begin = kArmZeros,
-                  .after = 0};
+    ArmPanel x;
+    x.a = args.rows;
+    x.b = args.columns + column * std::int32_t(args.depth);
+    x.c = args.to + column;
+    x.bias = kScales ? &args.scale : args.per_column + column;
+    x.lda = std::int32_t(args.stride) * kBytes;
+    x.ldc = pitch;
+    x.k = std::int32_t(args.depth);
+    x.finish = kScales ? ArmFinish::scale : ArmFinish::gradient;
+    x.begin = kArmZeros;
     ArmProduct<S, ProductKind::nn>::tiles(x, diagonal && column + 8 < keys ? column + 8 : keys);
   }
 }
