@@ -67,6 +67,10 @@ THIMBLE_INLINE void sum_rows(const typename S::real* x, std::ptrdiff_t rows, int
         const std::ptrdiff_t block = rows - r < kSumBlock ? rows - r : std::ptrdiff_t(kSumBlock);
         float sums[8];
         const bool whole = live == 8 && block > 0;
+        if (whole && !adds && block == rows) {
+          arm_sum_rows(x + c, cols, rows, out + c);
+          break;
+        }
         if (whole) arm_sum_rows(x + r * cols + c, cols, block, sums);
         for (std::ptrdiff_t k = 0; k < live; ++k) {
           if (!whole) sums[k] = 0;

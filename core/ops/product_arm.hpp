@@ -116,7 +116,7 @@ struct ArmProduct {
     const std::ptrdiff_t rows = m - (kAcross ? m % kRows : 0), cols = n - n % kCols;
     const Range panels = worker.share(cols / kCols);
     for (std::ptrdiff_t i = panels.begin; i < panels.end; ++i) panel(args, std::int32_t(rows), std::int32_t(i * kCols));
-    if (worker.index != 0) return;
+    if (worker.index != 0 || (rows == m && cols == n)) return;
     for (std::ptrdiff_t row = 0; row < m; ++row) {
       for (std::ptrdiff_t col = row < rows ? cols : 0; col < n; ++col) single(args, row, col);
     }
