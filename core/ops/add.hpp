@@ -33,7 +33,9 @@ struct Add {
     if constexpr (detail::kHasArmFpu<typename S::Vec> && d.in % 8 == 0) {
       const Range mine = detail::element_share(call, d.in, worker);
       const std::ptrdiff_t b = mine.begin;
-      if (mine.size() > 0) detail::arm_add_rows(call.out + b, 32, call.in(0) + b, 32, call.in(1) + b, 32, mine.size() / 8);
+      if (mine.size() > 0) {
+        detail::arm_add_rows(call.out + b, 32, call.in(0) + b, 32, call.in(1) + b, 32, mine.size() / 8);
+      }
       return;
     }
 #endif

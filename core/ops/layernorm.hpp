@@ -71,7 +71,9 @@ struct LayerNorm {
     const Range rows = worker.share(call.rows);
 #if THIMBLE_ARM_FPU
     if constexpr (detail::kHasArmFpu<typename S::Vec> && d.in == 16) {
-      if (rows.size() > 0) detail::arm_layernorm(arm_rows(call, rows), call.out + rows.begin * 16, {.eps = real(call.scalar)});
+      if (rows.size() > 0) {
+        detail::arm_layernorm(arm_rows(call, rows), call.out + rows.begin * 16, {.eps = real(call.scalar)});
+      }
       return;
     }
 #endif

@@ -1,8 +1,10 @@
 #pragma once
-/// Layer normalisation of rows of 16 numbers on Arm processors with the single-precision registers s0 to s31 (Cortex-M4F,
-/// M7, M33, M55): a row stays in registers. The operations are those of core/ops/layernorm.hpp in their order.
+/// Layer normalisation of rows of 16 numbers on Arm processors with the single-precision registers s0 to s31
+/// (Cortex-M4F, M7, M33, M55): a row stays in registers. The operations are those of core/ops/layernorm.hpp in their
+/// order.
 ///
-/// Sixteen lanes add what they get to +0, so no sum is -0. Here they begin with what they get, and +0 is added at the end.
+/// Sixteen lanes add what they get to +0, so no sum is -0. Here they begin with what they get, and +0 is added at the
+/// end.
 
 #include <cstddef>
 
@@ -50,7 +52,8 @@ struct ArmNormNumbers {
       "vmul.f32 s30, s10, s10\n vmul.f32 s31, s11, s11\n vadd.f32 s18, s18, s30\n vadd.f32 s19, s19, s31\n"
       "vmul.f32 s30, s12, s12\n vmul.f32 s31, s13, s13\n vadd.f32 s20, s20, s30\n vadd.f32 s21, s21, s31\n"
       "vmul.f32 s30, s14, s14\n vmul.f32 s31, s15, s15\n vadd.f32 s22, s22, s30\n vadd.f32 s23, s23, s31\n"
-      THIMBLE_ARM_FOLD_EIGHT "vmul.f32 s16, s16, s24\n vadd.f32 s16, s16, s25\n vsqrt.f32 s16, s16\n vdiv.f32 s29, s26, s16\n"
+      THIMBLE_ARM_FOLD_EIGHT "vmul.f32 s16, s16, s24\n"
+      "vadd.f32 s16, s16, s25\n vsqrt.f32 s16, s16\n vdiv.f32 s29, s26, s16\n"
       "vstmia %[saved]!, {s28-s29}\n"
       THIMBLE_ARM_LOW_BY("vmul.f32", "s29") THIMBLE_ARM_HIGH_BY("vmul.f32", "s29")
       THIMBLE_ARM_ROW_OF_Y

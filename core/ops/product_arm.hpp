@@ -1,7 +1,7 @@
 #pragma once
-/// Products on Arm processors with the single-precision registers s0 to s31 (Cortex-M4F, M7, M33, M55): tiles of 2 rows by
-/// 8 columns of outputs, and loads of several numbers (vldm), neither of which GCC makes of C++. Eight columns of B are
-/// copied to the stack, row after row: then one instruction loads what a step takes of them.
+/// Products on Arm processors with the single-precision registers s0 to s31 (Cortex-M4F, M7, M33, M55): tiles of 2 rows
+/// by 8 columns of outputs, and loads of several numbers (vldm), neither of which GCC makes of C++. Eight columns of B
+/// are copied to the stack, row after row: then one instruction loads what a step takes of them.
 ///
 /// Each output is the chain that Tile computes. What does not fill a tile is computed number by number.
 
@@ -29,12 +29,13 @@ struct ArmPanel {
   std::int32_t pairs;  ///< at least 1
   ArmFinish finish;
   const float* begin;   ///< kArmZeros, or null where the sums in c go on
-  std::intptr_t after;  ///< set by `tiles`: 0 where c is overwritten by the sums, the bias where only that is added, or 1
+  /// Set by `tiles`: 0 where the sums overwrite c, the bias where only that is added, else 1.
+  std::intptr_t after;
 };
 static_assert(offsetof(ArmPanel, lda) == 16 && offsetof(ArmPanel, after) == 40);
 
-// The sums are s0 to s7 (upper row) and s8 to s15 (lower row). r0: the panel, r4: B, r6: `after`, r7: pairs left, r8: where
-// A goes on, r9: ldc, r10: lda, r11: the tile's place in C, r12: zeros or null, lr: k.
+// The sums are s0 to s7 (upper row) and s8 to s15 (lower row). r0: the panel, r4: B, r6: `after`, r7: pairs left, r8:
+// where A goes on, r9: ldc, r10: lda, r11: the tile's place in C, r12: zeros or null, lr: k.
 #define THIMBLE_ARM_BEGIN                                                                                  \
   "push {r4-r11, lr}\n vpush {s16-s31}\n ldr r1, [r0]\n ldr r4, [r0, #4]\n ldr r11, [r0, #8]\n"           \
   "ldr r10, [r0, #16]\n ldr r9, [r0, #20]\n ldr lr, [r0, #24]\n ldr r7, [r0, #28]\n ldr r12, [r0, #36]\n"  \
@@ -66,7 +67,8 @@ static_assert(offsetof(ArmPanel, lda) == 16 && offsetof(ArmPanel, after) == 40);
   "cmp r3, #0\n beq 8b\n vldmia r3, {s16-s23}\n" THIMBLE_ARM_BOTH("vadd.f32") "b 8b\n"
 #define THIMBLE_ARM_BOTH(op) THIMBLE_ARM_UPPER_ROW(op) THIMBLE_ARM_LOWER_ROW(op)
 #define THIMBLE_ARM_WITH_C(op)                                                                             \
-  "vldmia r11, {s16-s23}\n" THIMBLE_ARM_UPPER_ROW(op) "add r5, r11, r9\n vldmia r5, {s16-s23}\n" THIMBLE_ARM_LOWER_ROW(op)
+  "vldmia r11, {s16-s23}\n" THIMBLE_ARM_UPPER_ROW(op)                                                       \
+  "add r5, r11, r9\n vldmia r5, {s16-s23}\n" THIMBLE_ARM_LOWER_ROW(op)
 #define THIMBLE_ARM_UPPER_ROW(op)                                                                            \
   THIMBLE_ARM_EACH8(op, "s0", "s0", "s16", "s1", "s1", "s17", "s2", "s2", "s18", "s3", "s3", "s19",          \
                     "s4", "s4", "s20", "s5", "s5", "s21", "s6", "s6", "s22", "s7", "s7", "s23")
@@ -156,8 +158,8 @@ struct ArmProduct {
   }
 
   /// Partial sums of several copies of B, which are added to C: some rows at a time, beside C.
-  [[gnu::noinline]] static void by_groups(ArmPanel& x, const ProductArgs<float>& args, std::int32_t rows, std::int32_t col,
-                                          std::int32_t p, std::int32_t length, const float* bias) {
+  [[gnu::noinline]] static void by_groups(ArmPanel& x, const ProductArgs<float>& args, std::int32_t rows,
+                                          std::int32_t col, std::int32_t p, std::int32_t length, const float* bias) {
     constexpr std::int32_t kGroup = 16, kStep = kCols * kBytes;
     float sums[kGroup][kCols];
     const std::int32_t ldc = std::int32_t(args.ldc);

@@ -78,19 +78,20 @@ inline constexpr ArmExpTable kArmExpTable;
       "s17", "s18", "s19", "s20", "s21", "s22", "s23", "s24", "s25", "s26", "s27", "s28", "s29", "s30", "s31"
 
 // One operation of eight triples of registers; of s0 to s7, s8 to s15 and s16 to s23 in place, with one other number.
-#define THIMBLE_ARM_EACH8(op, a0, b0, c0, a1, b1, c1, a2, b2, c2, a3, b3, c3, a4, b4, c4, a5, b5, c5, a6, b6, c6, a7, b7, c7) \
-  op " " a0 ", " b0 ", " c0 "\n " op " " a1 ", " b1 ", " c1 "\n " op " " a2 ", " b2 ", " c2 "\n " op " " a3 ", " b3 ", " c3 \
-     "\n " op " " a4 ", " b4 ", " c4 "\n " op " " a5 ", " b5 ", " c5 "\n " op " " a6 ", " b6 ", " c6 "\n " op " " a7 ", " b7 \
-     ", " c7 "\n"
+#define THIMBLE_ARM_EACH8(op, a0, b0, c0, a1, b1, c1, a2, b2, c2, a3, b3, c3, a4, b4, c4, a5, b5, c5, a6, b6, c6, a7, \
+                          b7, c7)                                                                               \
+  op " " a0 ", " b0 ", " c0 "\n " op " " a1 ", " b1 ", " c1 "\n " op " " a2 ", " b2 ", " c2 "\n "               \
+  op " " a3 ", " b3 ", " c3 "\n " op " " a4 ", " b4 ", " c4 "\n " op " " a5 ", " b5 ", " c5 "\n "               \
+  op " " a6 ", " b6 ", " c6 "\n " op " " a7 ", " b7 ", " c7 "\n"
 #define THIMBLE_ARM_LOW_BY(op, by)                                                                      \
-  THIMBLE_ARM_EACH8(op, "s0", "s0", by, "s1", "s1", by, "s2", "s2", by, "s3", "s3", by, "s4", "s4", by, "s5", "s5", by, \
-                    "s6", "s6", by, "s7", "s7", by)
+  THIMBLE_ARM_EACH8(op, "s0", "s0", by, "s1", "s1", by, "s2", "s2", by, "s3", "s3", by, "s4", "s4", by, "s5", "s5", \
+                    by, "s6", "s6", by, "s7", "s7", by)
 #define THIMBLE_ARM_HIGH_BY(op, by)                                                                           \
   THIMBLE_ARM_EACH8(op, "s8", "s8", by, "s9", "s9", by, "s10", "s10", by, "s11", "s11", by, "s12", "s12", by, "s13", \
                     "s13", by, "s14", "s14", by, "s15", "s15", by)
 #define THIMBLE_ARM_THIRD_BY(op, by)                                                                                 \
-  THIMBLE_ARM_EACH8(op, "s16", "s16", by, "s17", "s17", by, "s18", "s18", by, "s19", "s19", by, "s20", "s20", by, "s21", \
-                    "s21", by, "s22", "s22", by, "s23", "s23", by)
+  THIMBLE_ARM_EACH8(op, "s16", "s16", by, "s17", "s17", by, "s18", "s18", by, "s19", "s19", by, "s20", "s20", by,    \
+                    "s21", "s21", by, "s22", "s22", by, "s23", "s23", by)
 
 // s0 to s7 get the products of s16 to s23 and s24 to s31.
 #define THIMBLE_ARM_PRODUCTS_LOW                                                                                   \
@@ -244,7 +245,8 @@ THIMBLE_INLINE std::int32_t arm_largest(const float* x, std::ptrdiff_t fours, st
 
 /// to[c, r] = from[r, c] for 8 rows r and 4 fours columns c; distances between rows in bytes.
 [[gnu::naked, gnu::noinline]] inline void arm_transpose(const float* /*from*/, std::ptrdiff_t /*step*/,
-                                                        std::ptrdiff_t /*fours*/, float* /*to*/, std::ptrdiff_t /*pitch*/) {
+                                                        std::ptrdiff_t /*fours*/, float* /*to*/,
+                                                        std::ptrdiff_t /*pitch*/) {
 #define THIMBLE_ARM_COLUMN(a, b, c, d, e, f, g, h)                                                        \
   "vstr s" a ", [r3]\n vstr s" b ", [r3, #4]\n vstr s" c ", [r3, #8]\n vstr s" d ", [r3, #12]\n vstr s" e \
   ", [r3, #16]\n vstr s" f ", [r3, #20]\n vstr s" g ", [r3, #24]\n vstr s" h ", [r3, #28]\n add r3, r12\n"

@@ -18,8 +18,8 @@ namespace detail {
 inline constexpr float kArmMomentFloor = 0x1p-100f;  // its bits twice are a constant of the code
 static_assert(std::bit_cast<std::uint32_t>(kArmMomentFloor) << 1 == 0x1b000000);
 
-/// Stores eight numbers, and loads them again to r4 to r11: is one of them below its floor? Not where all are at least 2^-63
-/// and below 2, whose exponents have one bit in common.
+/// Stores eight numbers, and loads them again to r4 to r11: is one of them below its floor? Not where all are at least
+/// 2^-63 and below 2, whose exponents have one bit in common.
 #define THIMBLE_ARM_FLOOR(at, from, slow, back)                                                             \
   "vstmia " at ", {" from "}\n ldmia " at "!, {r4-r11}\n and r12, r4, r5\n and r12, r6\n and r12, r7\n"    \
   "and r12, r8\n and r12, r9\n and r12, r10\n and r12, r11\n tst r12, #0x20000000\n beq " slow "f\n" back ":\n"
@@ -30,8 +30,8 @@ static_assert(std::bit_cast<std::uint32_t>(kArmMomentFloor) << 1 == 0x1b000000);
 #define THIMBLE_ARM_ZERO_BELOW(x) "cmp r12, " x ", lsl #1\n it hi\n movhi " x ", #0\n"
 
 /// `eights` times eight elements, at least one.
-[[gnu::naked, gnu::noinline]] inline void arm_adamw(float* /*weight*/, const float* /*gradient*/, float* /*first_moment*/,
-                                                    float* /*second_moment*/, std::int32_t /*eights*/,
+[[gnu::naked, gnu::noinline]] inline void arm_adamw(float* /*weight*/, const float* /*gradient*/,
+                                                    float* /*first_moment*/, float* /*second_moment*/, std::int32_t /*eights*/,
                                                     const AdamWStep<float>* /*step*/) {
   asm("push {r4-r11, lr}\n vpush {s16-s31}\n ldr lr, [sp, #100]\n ldr r12, [sp, #104]\n"
       // s24 scale, s25 beta1, s26 1 - beta1, s27 beta2, s28 1 - beta2, s29 rate, s30 root scale, s31 keep; on the stack
