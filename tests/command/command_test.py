@@ -488,6 +488,33 @@ class Boards(Command):
         self.assertEqual(r.returncode, 1, r.stdout + r.stderr)
         self.assertIn("no life finished", r.stderr)
 
+    def test_a_flash_is_a_file_of_its_size(self):
+        run = ("board", "run", "netduinoplus2", "microgpt", "--steps", 2, "--flash")
+        self.fails(*run, self.file("short", "x" * 1000), says=["short", "1000 bytes", "524288"])
+        self.fails(*run, self.path, says="is no file")
+        self.fails(*run, self.path / "none" / "flash", says="create it first")
+        self.fails(*run, "", says="--flash")
+        self.fails(*run, self.path / ("x" * 201), says="shorter")
+        self.fails("board", "push", "netduinoplus2", "microgpt", self.path / "x", says="--flash")
+
+    def test_a_run_goes_on_with_its_own_options_and_text(self):
+        flash = self.path / "flash"
+        run = ("board", "run", "netduinoplus2", "microgpt", "--steps", 6, "--save-every", 2, "--flash", flash)
+        first = self.ok(*run)
+        self.assertEqual(first["steps"], 6)
+        self.assertGreater(first["saves"], 3)
+        self.assertEqual(self.ok(*run)["digest"], first["digest"])
+        self.fails(*run, "--lr", 0.5, says=["seed 1", "step 6", "--fresh"])
+        self.fails(*run, "--documents", self.file("names", "anna\notto\n"), says="another text")
+        checkpoint = self.path / "board.thimble"
+        self.fails("board", "pull", "netduinoplus2", "decoder", checkpoint, "--flash", flash,
+                   says=["microgpt", "decoder"])
+        self.assertFalse(checkpoint.exists())
+        self.ok("board", "pull", "netduinoplus2", "microgpt", checkpoint, "--flash", flash)
+        self.fails("board", "push", "netduinoplus2", "decoder", checkpoint, "--flash", self.path / "other",
+                   says=["microgpt", "decoder"])
+        self.assertFalse((self.path / "other").exists())
+
     def test_lives_of_a_board_end_well_and_replay(self):
         first = self.ok("sim", "mps2-an386", "microgpt", "--lives", 5, "--seed", 3)
         self.assertEqual(first["wrong"], [])
