@@ -415,9 +415,10 @@ class BoardRun {
       std::cout << plot_curve(losses(), {.title = "loss on " + link_.board().name, .first_x = double(seen_.begin()->first)})
                 << "\n";
     }
-    std::cout << text_of(state_.activity) << " after " << state_.step << " steps; " << median_ticks() << " "
-              << j["ticks_are"].get<std::string>() << " a step; arena " << state_.arena_bytes << " bytes, stack "
-              << state_.stack_high_water << " of " << state_.stack_bytes << "; " << state_.saves << " checkpoints\n";
+    std::cout << text_of(state_.activity) << " after " << state_.step << " steps; ";
+    if (!seen_.empty()) std::cout << median_ticks() << " " << j["ticks_are"].get<std::string>() << " a step; ";
+    std::cout << "arena " << state_.arena_bytes << " bytes, stack " << state_.stack_high_water
+              << " of " << state_.stack_bytes << "; " << state_.saves << " checkpoints\n";
     if (cuts_ > 0) std::cout << cuts_ << " power cuts\n";
     std::cout << "digest of the weights " << digest_text(state_.digest);
     if (twin_) std::cout << ", equal to the host's after each of " << verified_ << " steps";
