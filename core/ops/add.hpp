@@ -29,6 +29,16 @@ struct Add {
 
   template <class S, Dims d>
   static void forward(const Call<typename S::real>& call, const Worker& worker) {
+#if THIMBLE_ARM_FPU
+    if constexpr (detail::kHasArmFpu<typename S::Vec> && d.in % 8 == 0) {
+      const Range mine = detail::element_share(call, d.in, worker);
+      const std::ptrdiff_t b = mine.begin;
+      if (mine.size() > 0) {
+        detail::arm_add_rows(call.out + b, 32, call.in(0) + b, 32, call.in(1) + b, 32, mine.size() / 8);
+      }
+      return;
+    }
+#endif
     detail::for_elements<S, d.in>(detail::element_share(call, d.in, worker), [=](auto at) THIMBLE_INLINE_LAMBDA {
       at.store(call.out, at.load(call.in(0)) + at.load(call.in(1)));
     });

@@ -98,8 +98,8 @@ class AttentionBackward {
     } else if (in_place()) {
       sums_q_ = x_.d_q.from(first(i));
     }
-    transpose<S>(q_.at, q_.stride, count, D, queries_, pitch_);
-    transpose<S>(d_out_.at, d_out_.stride, count, D, gradients_, pitch_);
+    transpose_queries<S>(q_.at, q_.stride, count, D, queries_, pitch_);
+    transpose_queries<S>(d_out_.at, d_out_.stride, count, D, gradients_, pitch_);
     for (int r = 0; r < count; ++r) {
       maxima_[r] = x_.saved[first(i) + r][0];
       inverse_sums_[r] = x_.saved[first(i) + r][shape_.H];

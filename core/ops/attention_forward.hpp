@@ -50,8 +50,14 @@ class AttentionForward {
         strip_(queries_ + shape.D * pitch) {}
 
   void run() {
-    transpose<S>(x_.q.at, x_.q.stride, x_.count, shape_.D, queries_, pitch_);
+    transpose_queries<S>(x_.q.at, x_.q.stride, x_.count, shape_.D, queries_, pitch_);
     scores();
+#if THIMBLE_ARM_FPU
+    if constexpr (kHasArmFpu<Vec>) {
+      for (int v = 0; v < vecs_; v += 2) arm_weights(v);
+      return values();
+    }
+#endif
     for (int v = 0; v < vecs_; ++v) weights(v);
     values();
   }
@@ -64,12 +70,23 @@ class AttentionForward {
     const real lowest = -std::numeric_limits<real>::infinity();
     for (int v = 0; v < vecs_; ++v) Vec::broadcast(lowest).store(maxima_ + v * S::width);
     ScoreArgs<real> args = {x_.k.at, x_.k.stride, queries_, pitch_, shape_.D, strip_, shape_.scale, maxima_};
-    score_tiles<S, ScoreFinish::scale_and_top>(args, x_.first, vecs_, false);
+#if THIMBLE_ARM_FPU
+    if constexpr (kHasArmFpu<Vec>) {
+      score_tiles<S, ScoreFinish::scale>(args, x_.first, vecs_, false);
+    } else
+#endif
+      score_tiles<S, ScoreFinish::scale_and_top>(args, x_.first, vecs_, false);
     args.rows += x_.first * args.stride;
     args.to += x_.first * pitch_;
     score_tiles<S, ScoreFinish::scale>(args, x_.count, vecs_, true);
     for (int v = 0; v < vecs_; ++v) {
       Vec top = Vec::load(maxima_ + v * S::width);
+#if THIMBLE_ARM_FPU
+      if constexpr (kHasArmFpu<Vec>) {
+        const real* at = strip_ + v * S::width;
+        for (std::ptrdiff_t j = 0; j < x_.first; ++j, at += pitch_) top = maximum(Vec::load(at), top);
+      }
+#endif
       for_diagonal_keys(v, [&](Vec s, real*, std::ptrdiff_t, auto seen)
                                THIMBLE_INLINE_LAMBDA { top = maximum(seen(s, lowest), top); });
       top.store(maxima_ + v * S::width);
@@ -95,24 +112,40 @@ class AttentionForward {
     }
   }
 
+#if THIMBLE_ARM_FPU
+  /// weights of vectors v and v + 1.
+  [[gnu::optimize("no-tree-loop-distribute-patterns")]] void arm_weights(int v) {
+    constexpr auto kStep = std::ptrdiff_t(8 * sizeof(float));
+    const int query = v * S::width, seen = x_.count - query < 8 ? x_.count - query : 8;
+    real* const to = strip_ + query;
+    for (int w = 0; w < 2 && w * S::width < seen; ++w) {
+      const int own = w * S::width + S::width < seen ? w * S::width + S::width : seen;
+      exp_rows(to + w * S::width, pitch_, x_.first + query + own, Vec::load(maxima_ + query + w * S::width),
+               Vec::broadcast(1));
+    }
+    real* own = to + (x_.first + query) * pitch_;
+    for (int j = 0; j < seen; ++j, own += pitch_) {  // what is not seen adds nothing
+      for (int n = 0; n < j; ++n) own[n] = 0;
+    }
+    real sums[16 * 8];
+    const std::ptrdiff_t keys = x_.first + query + seen, pitch = pitch_ * std::ptrdiff_t(sizeof(float));
+    if (keys < 16) arm_add_rows(sums, kStep, kArmZeros, 0, kArmZeros, 0, 16);
+    for (std::ptrdiff_t j = 0; j < keys; j += 16) {
+      const bool first = j == 0 && keys >= 16;
+      arm_add_rows(sums, kStep, first ? kArmZeros : sums, first ? 0 : kStep, to + j * pitch_, pitch,
+                   keys - j < 16 ? keys - j : 16);
+    }
+    for (int half = 8; half > 0; half /= 2) arm_add_rows(sums, kStep, sums, kStep, sums + half * 8, kStep, half);
+    for (int i = 0; i < 8; ++i) inverse_sums_[query + i] = 1 / sums[i];
+  }
+#endif
+
   /// The scores of vector v become weights exp(s - max); their sums go by the key's place among sixteen.
   void weights(int v) {
     Vec sums[16];
     unrolled<16>([&](auto i) THIMBLE_INLINE_LAMBDA { sums[i] = Vec::broadcast(0); });
     const Vec top = Vec::load(maxima_ + v * S::width);
     real* at = strip_ + v * S::width;
-#if THIMBLE_ARM_FPU
-    if constexpr (kHasArmFpu<Vec>) {
-      const int query = v * S::width, end = query + S::width < x_.count ? query + S::width : x_.count;
-      const std::ptrdiff_t keys = x_.first + end;
-      exp_rows(at, pitch_, keys, top, Vec::broadcast(1));
-      for (int j = 1; query + j < end; ++j) {  // what is not seen adds nothing
-        for (int n = 0; n < j; ++n) at[(x_.first + query + j) * pitch_ + n] = 0;
-      }
-      for (std::ptrdiff_t j = 0; j < keys; ++j, at += pitch_) sums[j & 15] = sums[j & 15] + Vec::load(at);
-      return put_inverse_sums(sums, v);
-    }
-#endif
     for (std::ptrdiff_t j = 0; j < x_.first; ++j, at += pitch_) {
       const Vec p = exp(Vec::load(at) - top);
       p.store(at);

@@ -111,39 +111,26 @@ class ScoreTile {
 };
 
 #if THIMBLE_ARM_FPU
-/// The tiles of score_tiles in blocks of up to 16 keys by 8 queries.
+/// The tiles of score_tiles: 8 queries at a time, with all keys that one of them sees. `columns` are as from
+/// transpose_queries.
 template <class S, ScoreFinish kFinish>
 [[gnu::noinline]] void arm_score_tiles(const ScoreArgs<float>& args, std::int32_t keys, int vecs, bool diagonal) {
-  using Vec = typename S::Vec;
-  constexpr std::int32_t kKeys = 16;
-  float sums[kKeys][8];
-  const auto pitch = std::int32_t(args.pitch), stride = std::int32_t(args.stride);
-  for (int v = 0; v < vecs; v += 2) {
-    const std::int32_t column = v * S::width, seen = diagonal && column + 8 < keys ? column + 8 : keys;
-    for (std::int32_t key = 0; key < seen; key += kKeys) {
-      const std::int32_t rows = seen - key < kKeys ? seen - key : kKeys;
-      ArmProduct<S, ProductKind::nn>::panel({rows, 8, args.depth, args.rows + key * stride, stride,
-                                             args.columns + column, pitch, sums[0], 8}, rows, 0);
-      for (int w = v; w < v + 2 && w < vecs; ++w) {
-        const std::int32_t to = w * S::width;
-        const Vec scale = Vec::broadcast(args.scale);
-        Vec of_column = Vec::broadcast(0);
-        if constexpr (kFinish != ScoreFinish::scale) of_column = Vec::load(args.per_column + to);
-        float* at = args.to + key * pitch + to;
-        const std::int32_t live = diagonal && to + S::width - key < rows ? to + S::width - key : rows;
-        for (std::int32_t r = 0; r < live; ++r, at += pitch) {
-          const Vec sum = Vec::load(&sums[r][to - column]);
-          if constexpr (kFinish == ScoreFinish::gradient) {
-            (Vec::load(at) * (sum - of_column)).store(at);
-          } else {
-            const Vec s = sum * scale;
-            s.store(at);
-            if constexpr (kFinish == ScoreFinish::scale_and_top) of_column = maximum(s, of_column);
-          }
-        }
-        if constexpr (kFinish == ScoreFinish::scale_and_top) of_column.store(args.per_column + to);
-      }
-    }
+  static_assert(kFinish != ScoreFinish::scale_and_top);
+  constexpr auto kBytes = std::int32_t(sizeof(float));
+  constexpr bool kScales = kFinish == ScoreFinish::scale;
+  const std::int32_t pitch = std::int32_t(args.pitch) * kBytes;
+  for (std::int32_t column = 0; column < vecs * S::width; column += 8) {
+    ArmPanel x;
+    x.a = args.rows;
+    x.b = args.columns + column * std::int32_t(args.depth);
+    x.c = args.to + column;
+    x.bias = kScales ? &args.scale : args.per_column + column;
+    x.lda = std::int32_t(args.stride) * kBytes;
+    x.ldc = pitch;
+    x.k = std::int32_t(args.depth);
+    x.finish = kScales ? ArmFinish::scale : ArmFinish::gradient;
+    x.begin = kArmZeros;
+    ArmProduct<S, ProductKind::nn>::tiles(x, diagonal && column + 8 < keys ? column + 8 : keys);
   }
 }
 #endif
@@ -329,9 +316,11 @@ void chain_tiles(ChainArgs<typename S::real> args, std::ptrdiff_t rows) {
 #if THIMBLE_ARM_FPU
   if constexpr (kHasArmFpu<typename S::Vec>) {
     for (; args.cols >= 8; args.cols -= 8, args.b += 8, args.sums += 8) {
-      arm_chain_rest<kTriangle>(args, arm_chain<kTriangle>(args, rows), rows, 8);
+      const std::ptrdiff_t done = arm_chain<kTriangle>(args, rows);
+      if (done < rows) arm_chain_rest<kTriangle>(args, done, rows, 8);
     }
-    return arm_chain_rest<kTriangle>(args, 0, rows, args.cols);
+    if (args.cols > 0) arm_chain_rest<kTriangle>(args, 0, rows, args.cols);
+    return;
   }
 #endif
   while (args.cols >= Tiles::kChainVecs * S::width) panel.template operator()<Tiles::kChainVecs, false>();

@@ -76,8 +76,31 @@ void transpose(const typename S::real* from, std::ptrdiff_t stride, int rows, in
     c = transpose_squares<S, S::width>(from, stride, rows, c, cols, to, pitch);
     if constexpr (S::width > 4) c = transpose_squares<S, 4>(from, stride, rows, c, cols, to, pitch);
   }
-  for (; c < cols; ++c) {
-    for (int r = 0; r < rows; ++r) to[c * pitch + r] = from[r * stride + c];
+  int whole = 0;
+#if THIMBLE_ARM_FPU
+  if constexpr (kHasArmFpu<typename S::Vec>) {
+    if (cols % 4 == 0) whole = rows / 8 * 8;
+    for (int r = 0; r < whole; r += 8) {
+      arm_transpose(from + r * stride, stride * std::ptrdiff_t(sizeof(float)), cols / 4, to + r,
+                    pitch * std::ptrdiff_t(sizeof(float)));
+    }
+  }
+#endif
+  for (; whole < rows && c < cols; ++c) {
+    for (int r = whole; r < rows; ++r) to[c * pitch + r] = from[r * stride + c];
+  }
+}
+
+/// The columns of scores: `transpose`, or for Arm's FPU the same for every 8 rows on their own, side by side.
+template <class S>
+void transpose_queries(const typename S::real* from, std::ptrdiff_t stride, int rows, int cols, typename S::real* to,
+                       std::ptrdiff_t pitch) {
+  if constexpr (kHasArmFpu<typename S::Vec>) {
+    for (int r = 0; r < rows; r += 8) {
+      transpose<S>(from + r * stride, stride, rows - r < 8 ? rows - r : 8, cols, to + r * cols, 8);
+    }
+  } else {
+    transpose<S>(from, stride, rows, cols, to, pitch);
   }
 }
 

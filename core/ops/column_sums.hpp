@@ -65,10 +65,16 @@ THIMBLE_INLINE void sum_rows(const typename S::real* x, std::ptrdiff_t rows, int
       std::ptrdiff_t r = 0;
       do {
         const std::ptrdiff_t block = rows - r < kSumBlock ? rows - r : std::ptrdiff_t(kSumBlock);
-        float sums[8] = {};
-        if (live == 8 && block > 0) arm_sum_rows(x + r * cols + c, cols, block, sums);
+        float sums[8];
+        const bool whole = live == 8 && block > 0;
+        if (whole && !adds && block == rows) {
+          arm_sum_rows(x + c, cols, rows, out + c);
+          break;
+        }
+        if (whole) arm_sum_rows(x + r * cols + c, cols, block, sums);
         for (std::ptrdiff_t k = 0; k < live; ++k) {
-          for (std::ptrdiff_t i = r; live < 8 && i < r + block; ++i) sums[k] = sums[k] + x[i * cols + c + k];
+          if (!whole) sums[k] = 0;
+          for (std::ptrdiff_t i = r; !whole && i < r + block; ++i) sums[k] = sums[k] + x[i * cols + c + k];
           out[c + k] = adds || r > 0 ? out[c + k] + sums[k] : sums[k];
         }
         r += kSumBlock;

@@ -11,6 +11,7 @@
 /// Dims: in = columns. Scalar: eps.
 
 #include "core/ops/column_sums.hpp"
+#include "core/ops/layernorm_arm.hpp"
 #include "core/simd/lanes.hpp"
 
 namespace thimble {
@@ -68,6 +69,14 @@ struct LayerNorm {
   static void forward(const Call<typename S::real>& call, const Worker& worker) {
     using real = typename S::real;
     const Range rows = worker.share(call.rows);
+#if THIMBLE_ARM_FPU
+    if constexpr (detail::kHasArmFpu<typename S::Vec> && d.in == 16) {
+      if (rows.size() > 0) {
+        detail::arm_layernorm(arm_rows(call, rows), call.out + rows.begin * 16, {.eps = real(call.scalar)});
+      }
+      return;
+    }
+#endif
     for (std::ptrdiff_t r = rows.begin; r < rows.end; ++r) {
       const real* const x = call.in(0) + r * d.in;
       const real mean = row_sum<S>(x, d.in) / real(d.in);
@@ -89,6 +98,11 @@ struct LayerNorm {
   /// dx by rows, then dgain and dbias by columns.
   template <class S, Dims d>
   static void backward(const Call<typename S::real>& call, const Worker& worker) {
+#if THIMBLE_ARM_FPU
+    if constexpr (detail::kHasArmFpu<typename S::Vec> && d.in == 16) {
+      return arm_backward(call, worker);
+    }
+#endif
     const Range rows = worker.share(call.rows);
     for (std::ptrdiff_t r = rows.begin; call.d_in(0) != nullptr && r < rows.end; ++r)
       row_backward<S, d>(call, r);
@@ -103,6 +117,37 @@ struct LayerNorm {
   }
 
  private:
+#if THIMBLE_ARM_FPU
+  static detail::ArmLayerNorm arm_rows(const Call<float>& call, const Range& rows) {
+    return {call.in(0) + rows.begin * 16, call.in(1), call.in(2), call.saved + rows.begin * 2, rows.size()};
+  }
+
+  /// Rows and sums at once, by the first worker: boards have no other.
+  static void arm_backward(const Call<float>& call, const Worker& worker) {
+    if (worker.index != 0) return;
+    std::ptrdiff_t r = 0;
+    do {
+      const bool first = r == 0;
+      const std::ptrdiff_t end = r + kSumBlock < call.rows ? r + std::ptrdiff_t(kSumBlock) : call.rows;
+      detail::ArmNormSums sums = {};
+      float nowhere[16];
+      for (std::ptrdiff_t next; r < end; r = next) {
+        const bool wanted = call.d_in(0) != nullptr;
+        next = wanted ? end : r + 1;
+        detail::arm_layernorm_backward(arm_rows(call, {r, next}), call.d_out + r * 16,
+                                       wanted ? call.d_in(0) + r * 16 : nowhere, wanted && call.adds_to(0), sums);
+      }
+      for (int k = 0; k < 2; ++k) {
+        float* const to = call.d_in(1 + k);
+        for (int c = 0; to != nullptr && c < 16; ++c) {
+          const float sum = sums.half[c / 8].sum[k][c % 8];
+          to[c] = call.adds_to(1 + k) || !first ? to[c] + sum : sum;
+        }
+      }
+    } while (r < call.rows);
+  }
+#endif
+
   template <class S>
   THIMBLE_INLINE static typename S::real sum_of_squares(const typename S::real* x, int cols,
                                                         typename S::real mean) {

@@ -67,6 +67,11 @@ struct Positional {
     const auto* const x = call.in(0) + row * d.out;
     const auto* const place = call.in(1) + std::ptrdiff_t(t) * d.out;
     auto* const y = call.out + row * d.out;
+#if THIMBLE_ARM_FPU
+    if constexpr (detail::kHasArmFpu<typename S::Vec> && d.out % 8 == 0) {
+      return detail::arm_add_rows(y, 32, x, 32, place, 32, d.out / 8);
+    }
+#endif
     detail::for_elements<S, d.out>({0, d.out},
                             [=](auto at) THIMBLE_INLINE_LAMBDA { at.store(y, at.load(x) + at.load(place)); });
   }

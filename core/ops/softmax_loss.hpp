@@ -35,8 +35,14 @@ struct SoftmaxLoss {
     const real sum = stored_exp(logits, n, top, d_logits);
     const real scale = 1 / sum;
     if constexpr (Branching<typename S::Vec>) {
-#pragma GCC unroll 4
-      for (std::ptrdiff_t i = 0; i < n; ++i) d_logits[i] *= scale;
+      std::ptrdiff_t i = 0;
+#if THIMBLE_ARM_FPU
+      if constexpr (kHasArmFpu<typename S::Vec>) {
+        i = n / 8 * 8;
+        if (i > 0) arm_scale(d_logits, n / 8, scale);
+      }
+#endif
+      for (; i < n; ++i) d_logits[i] *= scale;
     } else {
       for_lanes<S>(n, [&](auto at) THIMBLE_INLINE_LAMBDA {
         at.store(d_logits, at.load(d_logits) * Lanes<S>::broadcast(scale));
@@ -68,7 +74,18 @@ struct SoftmaxLoss {
     using L = Lanes<S>;
     if constexpr (Branching<typename S::Vec>) {
       real top = x[0];
-#pragma GCC unroll 4
+#if THIMBLE_ARM_FPU
+      if constexpr (kHasArmFpu<typename S::Vec>) {
+        // Numbers that are not negative are ordered like their bits.
+        std::int32_t most = std::bit_cast<std::int32_t>(top);
+        if (n >= 4) most = arm_largest(x, n / 4, most);
+        for (std::ptrdiff_t i = n / 4 * 4; i < n; ++i) {
+          const auto other = std::bit_cast<std::int32_t>(x[i]);
+          most = other > most ? other : most;
+        }
+        if (most >= 0) return std::bit_cast<real>(most);
+      }
+#endif
       for (std::ptrdiff_t i = 1; i < n; ++i) top = x[i] > top ? x[i] : top;
       return top;
     }

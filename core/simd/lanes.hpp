@@ -219,6 +219,14 @@ THIMBLE_INLINE void for_lanes(std::ptrdiff_t n, Body body) {
 /// The sum of a row of n, in the row order.
 template <class S>
 THIMBLE_INLINE typename S::real row_sum(const typename S::real* x, std::ptrdiff_t n) {
+#if THIMBLE_ARM_FPU
+  if constexpr (detail::kHasArmFpu<typename S::Vec>) {
+    if (n > 0 && n % Lanes<S>::count == 0) return detail::arm_row_sum(x, n / Lanes<S>::count);
+    float lane[Lanes<S>::count] = {};
+    for (std::ptrdiff_t i = 0; i < n; ++i) lane[i % Lanes<S>::count] = lane[i % Lanes<S>::count] + x[i];
+    return Lanes<S>::load(lane).sum();
+  }
+#endif
   auto sum = Lanes<S>::zero();
   for_lanes<S>(n, [&](auto at) THIMBLE_INLINE_LAMBDA { sum = sum + at.load(x); });
   return sum.sum();
@@ -231,18 +239,19 @@ template <class S>
 [[gnu::noinline]] typename S::real called_row_dot(const typename S::real* x, const typename S::real* y,
                                                   std::ptrdiff_t n) {
   using L = Lanes<S>;
-  typename S::real lane[L::count] = {};
-  const std::ptrdiff_t whole = n / L::count * L::count;
 #if THIMBLE_ARM_FPU
   if constexpr (kHasArmFpu<typename S::Vec>) {
-    if (whole > 0) arm_dot_lanes(x, y, whole / L::count, lane);
-  } else
-#endif
-  {
-    auto sum = L::zero();
-    for (std::ptrdiff_t i = 0; i < whole; i += L::count) sum = mul_add(L::load(x + i), L::load(y + i), sum);
-    sum.store(lane);
+    if (n > 0 && n % 8 == 0) return arm_row_dot(x, y, n / 8);
+    float lane[L::count] = {};
+    for (std::ptrdiff_t i = 0; i < n; ++i) lane[i % L::count] = S::mul_add(x[i], y[i], lane[i % L::count]);
+    return L::load(lane).sum();
   }
+#endif
+  typename S::real lane[L::count];
+  const std::ptrdiff_t whole = n / L::count * L::count;
+  auto sum = L::zero();
+  for (std::ptrdiff_t i = 0; i < whole; i += L::count) sum = mul_add(L::load(x + i), L::load(y + i), sum);
+  sum.store(lane);
   if (whole < n) {
     int k = 0;
     for (; whole + k < n; ++k) lane[k] = S::mul_add(x[whole + k], y[whole + k], lane[k]);

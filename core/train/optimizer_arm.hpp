@@ -1,6 +1,6 @@
 #pragma once
-/// AdamW on Arm processors with the single-precision registers s0 to s31 (Cortex-M4F, M7, M33, M55): four elements at a
-/// time by the operations of core/train/optimizer.hpp in their order, with one load or store for each four.
+/// AdamW on Arm processors with the single-precision registers s0 to s31 (Cortex-M4F, M7, M33, M55): eight elements at a
+/// time by the operations of core/train/optimizer.hpp in their order, with one load or store for each eight.
 
 #include <cstddef>
 
@@ -18,76 +18,78 @@ namespace detail {
 inline constexpr float kArmMomentFloor = 0x1p-100f;  // its bits twice are a constant of the code
 static_assert(std::bit_cast<std::uint32_t>(kArmMomentFloor) << 1 == 0x1b000000);
 
-/// Which of r4 to r7 are below the floor in `limit`? All of them take part in one condition.
-#define THIMBLE_ARM_FLOOR(limit, from, slow, back)                                              \
-  from "cmp " limit ", r4, lsl #1\n ittt ls\n cmpls " limit ", r5, lsl #1\n cmpls " limit             \
-       ", r6, lsl #1\n cmpls " limit ", r7, lsl #1\n bhi " slow "f\n" back ":\n"
-#define THIMBLE_ARM_TO_ZERO(limit, to, slow, back)                                                    \
-  slow ": cmp " limit ", r4, lsl #1\n it hi\n movhi r4, #0\n cmp " limit ", r5, lsl #1\n it hi\n"     \
-       "movhi r5, #0\n cmp " limit ", r6, lsl #1\n it hi\n movhi r6, #0\n cmp " limit ", r7, lsl #1\n" \
-       "it hi\n movhi r7, #0\n" to "b " back "b\n"
-#define THIMBLE_ARM_LOW "vmov r4, r5, s0, s1\n vmov r6, r7, s2, s3\n"
-#define THIMBLE_ARM_HIGH "vmov r4, r5, s12, s13\n vmov r6, r7, s14, s15\n"
+/// Stores eight numbers, and loads them again to r4 to r11: is one of them below its floor? Not where all are at least
+/// 2^-63 and below 2, whose exponents have one bit in common.
+#define THIMBLE_ARM_FLOOR(at, from, slow, back)                                                             \
+  "vstmia " at ", {" from "}\n ldmia " at "!, {r4-r11}\n and r12, r4, r5\n and r12, r6\n and r12, r7\n"    \
+  "and r12, r8\n and r12, r9\n and r12, r10\n and r12, r11\n tst r12, #0x20000000\n beq " slow "f\n" back ":\n"
+#define THIMBLE_ARM_TO_ZERO(limit, at, to, slow, back)                                                      \
+  slow ": " limit "\n" THIMBLE_ARM_ZERO_BELOW("r4") THIMBLE_ARM_ZERO_BELOW("r5") THIMBLE_ARM_ZERO_BELOW("r6") \
+  THIMBLE_ARM_ZERO_BELOW("r7") THIMBLE_ARM_ZERO_BELOW("r8") THIMBLE_ARM_ZERO_BELOW("r9") THIMBLE_ARM_ZERO_BELOW("r10") \
+  THIMBLE_ARM_ZERO_BELOW("r11") "sub " at ", #32\n stmia " at ", {r4-r11}\n vldmia " at "!, {" to "}\n b " back "b\n"
+#define THIMBLE_ARM_ZERO_BELOW(x) "cmp r12, " x ", lsl #1\n it hi\n movhi " x ", #0\n"
 
-/// `fours` times four elements, at least one.
-[[gnu::naked, gnu::noinline]] inline void arm_adamw(float* /*weight*/, const float* /*gradient*/, float* /*first_moment*/,
-                                                    float* /*second_moment*/, std::int32_t /*fours*/,
+/// `eights` times eight elements, at least one.
+[[gnu::naked, gnu::noinline]] inline void arm_adamw(float* /*weight*/, const float* /*gradient*/,
+                                                    float* /*first_moment*/, float* /*second_moment*/, std::int32_t /*eights*/,
                                                     const AdamWStep<float>* /*step*/) {
-  asm("push {r4-r9, r10, lr}\n vpush {s16-s31}\n ldr lr, [sp, #96]\n ldr r8, [sp, #100]\n"
-      // s16 scale, s17 beta1, s18 1 - beta1, s19 beta2, s20 1 - beta2, s21 rate, s22 root scale, s23 epsilon, s24 keep
-      "vldmia r8, {s16-s25}\n vmov r8, s25\n lsl r8, r8, #1\n mov r9, #0x1b000000\n"
-      "vmov.f32 s28, s23\n vmov.f32 s29, s23\n vmov.f32 s30, s23\n vmov.f32 s31, s23\n vpush {s28-s31}\n"
-      "0: vldmia r1!, {s0-s3}\n"
-      "vmul.f32 s0, s0, s16\n vmul.f32 s1, s1, s16\n vmul.f32 s2, s2, s16\n vmul.f32 s3, s3, s16\n"
-      "vldmia r2, {s4-s7}\n"
-      "vmul.f32 s12, s18, s0\n vmul.f32 s13, s18, s1\n vmul.f32 s14, s18, s2\n vmul.f32 s15, s18, s3\n"
-      "vfma.f32 s12, s17, s4\n vfma.f32 s13, s17, s5\n vfma.f32 s14, s17, s6\n vfma.f32 s15, s17, s7\n"
-      THIMBLE_ARM_FLOOR("r9", THIMBLE_ARM_HIGH, "4", "1")
-      "vstmia r2!, {s12-s15}\n"
-      "vmul.f32 s0, s0, s0\n vmul.f32 s1, s1, s1\n vmul.f32 s2, s2, s2\n vmul.f32 s3, s3, s3\n"
-      "vldmia r3, {s4-s7}\n"
-      "vmul.f32 s0, s20, s0\n vmul.f32 s1, s20, s1\n vmul.f32 s2, s20, s2\n vmul.f32 s3, s20, s3\n"
-      "vfma.f32 s0, s19, s4\n vfma.f32 s1, s19, s5\n vfma.f32 s2, s19, s6\n vfma.f32 s3, s19, s7\n"
-      THIMBLE_ARM_FLOOR("r9", THIMBLE_ARM_LOW, "5", "2")
-      "vstmia r3!, {s0-s3}\n"
+  asm("push {r4-r11, lr}\n vpush {s16-s31}\n ldr lr, [sp, #100]\n ldr r12, [sp, #104]\n"
+      // s24 scale, s25 beta1, s26 1 - beta1, s27 beta2, s28 1 - beta2, s29 rate, s30 root scale, s31 keep; on the stack
+      // eight copies of epsilon, and the weight's floor
+      "vldmia r12!, {s24-s30}\n vldr s0, [r12]\n vldr s31, [r12, #4]\n ldr r4, [r12, #8]\n lsl r4, r4, #1\n"
+      "push {r4-r5}\n vmov.f32 s1, s0\n vmov.f32 s2, s0\n vmov.f32 s3, s0\n vmov.f32 s4, s0\n vmov.f32 s5, s0\n"
+      "vmov.f32 s6, s0\n vmov.f32 s7, s0\n vpush {s0-s7}\n"
+      "0: vldmia r1!, {s0-s7}\n" THIMBLE_ARM_LOW_BY("vmul.f32", "s24")
+      "vldmia r2, {s16-s23}\n"
+      THIMBLE_ARM_EACH8("vmul.f32", "s8", "s26", "s0", "s9", "s26", "s1", "s10", "s26", "s2", "s11", "s26", "s3",
+                        "s12", "s26", "s4", "s13", "s26", "s5", "s14", "s26", "s6", "s15", "s26", "s7")
+      THIMBLE_ARM_EACH8("vfma.f32", "s8", "s25", "s16", "s9", "s25", "s17", "s10", "s25", "s18", "s11", "s25", "s19",
+                        "s12", "s25", "s20", "s13", "s25", "s21", "s14", "s25", "s22", "s15", "s25", "s23")
+      THIMBLE_ARM_FLOOR("r2", "s8-s15", "4", "1")
+      THIMBLE_ARM_EACH8("vmul.f32", "s0", "s0", "s0", "s1", "s1", "s1", "s2", "s2", "s2", "s3", "s3", "s3",
+                        "s4", "s4", "s4", "s5", "s5", "s5", "s6", "s6", "s6", "s7", "s7", "s7")
+      "vldmia r3, {s16-s23}\n" THIMBLE_ARM_LOW_BY("vmul.f32", "s28")
+      THIMBLE_ARM_EACH8("vfma.f32", "s0", "s27", "s16", "s1", "s27", "s17", "s2", "s27", "s18", "s3", "s27", "s19",
+                        "s4", "s27", "s20", "s5", "s27", "s21", "s6", "s27", "s22", "s7", "s27", "s23")
+      THIMBLE_ARM_FLOOR("r3", "s0-s7", "5", "2")
       "vsqrt.f32 s0, s0\n vsqrt.f32 s1, s1\n vsqrt.f32 s2, s2\n vsqrt.f32 s3, s3\n"
-      "vldmia sp, {s4-s7}\n"
-      "vfma.f32 s4, s0, s22\n vfma.f32 s5, s1, s22\n vfma.f32 s6, s2, s22\n vfma.f32 s7, s3, s22\n"
-      "vdiv.f32 s4, s12, s4\n vdiv.f32 s5, s13, s5\n vdiv.f32 s6, s14, s6\n vdiv.f32 s7, s15, s7\n"
-      "vldmia r0, {s0-s3}\n"
-      "vmul.f32 s0, s0, s24\n vmul.f32 s1, s1, s24\n vmul.f32 s2, s2, s24\n vmul.f32 s3, s3, s24\n"
-      "vfms.f32 s0, s21, s4\n vfms.f32 s1, s21, s5\n vfms.f32 s2, s21, s6\n vfms.f32 s3, s21, s7\n"
-      THIMBLE_ARM_FLOOR("r8", THIMBLE_ARM_LOW, "6", "3")
-      "vstmia r0!, {s0-s3}\n"
+      "vsqrt.f32 s4, s4\n vsqrt.f32 s5, s5\n vsqrt.f32 s6, s6\n vsqrt.f32 s7, s7\n vldmia sp, {s16-s23}\n"
+      THIMBLE_ARM_EACH8("vfma.f32", "s16", "s0", "s30", "s17", "s1", "s30", "s18", "s2", "s30", "s19", "s3", "s30",
+                        "s20", "s4", "s30", "s21", "s5", "s30", "s22", "s6", "s30", "s23", "s7", "s30")
+      THIMBLE_ARM_EACH8("vdiv.f32", "s8", "s8", "s16", "s9", "s9", "s17", "s10", "s10", "s18", "s11", "s11", "s19",
+                        "s12", "s12", "s20", "s13", "s13", "s21", "s14", "s14", "s22", "s15", "s15", "s23")
+      "vldmia r0, {s0-s7}\n" THIMBLE_ARM_LOW_BY("vmul.f32", "s31")
+      THIMBLE_ARM_EACH8("vfms.f32", "s0", "s29", "s8", "s1", "s29", "s9", "s2", "s29", "s10", "s3", "s29", "s11",
+                        "s4", "s29", "s12", "s5", "s29", "s13", "s6", "s29", "s14", "s7", "s29", "s15")
+      THIMBLE_ARM_FLOOR("r0", "s0-s7", "6", "3")
       "subs lr, #1\n bne 0b\n"
-      "add sp, #16\n vpop {s16-s31}\n pop {r4-r9, r10, pc}\n"
-      THIMBLE_ARM_TO_ZERO("r9", "vmov s12, s13, r4, r5\n vmov s14, s15, r6, r7\n", "4", "1")
-      THIMBLE_ARM_TO_ZERO("r9", "vmov s0, s1, r4, r5\n vmov s2, s3, r6, r7\n", "5", "2")
-      THIMBLE_ARM_TO_ZERO("r8", "vmov s0, s1, r4, r5\n vmov s2, s3, r6, r7\n", "6", "3"));
+      "add sp, #40\n vpop {s16-s31}\n pop {r4-r11, pc}\n"
+      THIMBLE_ARM_TO_ZERO("mov r12, #0x1b000000", "r2", "s8-s15", "4", "1")
+      THIMBLE_ARM_TO_ZERO("mov r12, #0x1b000000", "r3", "s0-s7", "5", "2")
+      THIMBLE_ARM_TO_ZERO("ldr r12, [sp, #32]", "r0", "s0-s7", "6", "3"));
 }
 #undef THIMBLE_ARM_FLOOR
 #undef THIMBLE_ARM_TO_ZERO
-#undef THIMBLE_ARM_LOW
-#undef THIMBLE_ARM_HIGH
+#undef THIMBLE_ARM_ZERO_BELOW
 
-/// Elements of a range; the last ones in four of their own.
+/// Elements of a range; the last ones in eight of their own.
 inline void arm_adamw_range(float* weight, const float* gradient, float* first_moment, float* second_moment,
                             const Range& range, const AdamWStep<float>& step) {
-  const std::ptrdiff_t b = range.begin, fours = range.size() / 4, rest = range.size() % 4;
-  if (fours > 0) {
-    arm_adamw(weight + b, gradient + b, first_moment + b, second_moment + b, std::int32_t(fours), &step);
+  const std::ptrdiff_t b = range.begin, eights = range.size() / 8, rest = range.size() % 8;
+  if (eights > 0) {
+    arm_adamw(weight + b, gradient + b, first_moment + b, second_moment + b, std::int32_t(eights), &step);
   }
   if (rest == 0) return;
   const float* const from[4] = {weight, gradient, first_moment, second_moment};
   float* const to[4] = {weight, nullptr, first_moment, second_moment};
-  float four[4][4] = {};
-  const std::ptrdiff_t first = b + 4 * fours;
+  float eight[4][8] = {};
+  const std::ptrdiff_t first = b + 8 * eights;
   for (int k = 0; k < 4; ++k) {
-    for (std::ptrdiff_t i = 0; i < rest; ++i) four[k][i] = from[k][first + i];
+    for (std::ptrdiff_t i = 0; i < rest; ++i) eight[k][i] = from[k][first + i];
   }
-  arm_adamw(four[0], four[1], four[2], four[3], 1, &step);
+  arm_adamw(eight[0], eight[1], eight[2], eight[3], 1, &step);
   for (int k = 0; k < 4; ++k) {
-    for (std::ptrdiff_t i = 0; to[k] != nullptr && i < rest; ++i) to[k][first + i] = four[k][i];
+    for (std::ptrdiff_t i = 0; to[k] != nullptr && i < rest; ++i) to[k][first + i] = eight[k][i];
   }
 }
 #endif

@@ -1,6 +1,9 @@
 /// What a board does for its host.
 
+#include <pb_encode.h>
+
 #include "core/base/arithmetic.hpp"
+#include "core/checkpoint/crc32c.hpp"
 #include "ports/program/board_program.hpp"
 #include "ports/program/line_source.hpp"
 #include "ports/program/put_text.hpp"
@@ -29,6 +32,21 @@ thimble_board_Fault message_of(const Fault& f) {
 }
 
 }  // namespace
+
+std::uint32_t run_hash(const TrainOptions& options, std::int32_t accumulate, bool data_from_host) {
+  thimble_board_Configure c = thimble_board_Configure_init_zero;
+  c.accumulate = std::uint32_t(accumulate);
+  c.data_from_host = data_from_host;
+  c.has_optimizer = c.has_schedule = true;
+  c.optimizer = message_of(options.optimizer);
+  c.schedule = message_of(options.schedule);
+  pb_byte_t bytes[thimble_board_Configure_size];
+  pb_ostream_t stream = pb_ostream_from_buffer(bytes, sizeof(bytes));
+  pb_encode(&stream, thimble_board_Configure_fields, &c);
+  Crc32c crc;
+  crc.add(std::as_bytes(std::span(bytes, stream.bytes_written)));
+  return crc.value();
+}
 
 void BoardProgram::do_command() {
   thimble_board_Command c;
@@ -253,6 +271,7 @@ void BoardProgram::describe(thimble_board_State& s) const {
   s.context = std::uint32_t(engine_.layout().limit.context);
   s.vocabulary = std::uint32_t(engine_.layout().vocabulary);
   s.loss = state_.running_loss;
+  s.run_hash = run_hash(state_.options, state_.accumulate, state_.run.data_from_host);
 }
 
 void BoardProgram::report_state() {

@@ -34,8 +34,13 @@ void BoardProgram::start() {
   begin_run(kSeed, model_.training, model_.run, 1);
   store_.recover();
   if (store_.holds()) fault_ = load(store_.source(), AfterCommit::anything);
+  const std::uint64_t trained_on = state_.data_hash;
   set_activity(fault_ ? thimble_board_Activity_ACTIVITY_FAILED : thimble_board_Activity_ACTIVITY_STOPPED);
   if (!fault_) go_on();
+  if (!fault_ && trained_on != 0 && state_.data_hash != trained_on) {
+    fault_ = {FaultKind::bad_value, "another text in flash", 0, 0, trained_on, state_.data_hash};
+    set_activity(thimble_board_Activity_ACTIVITY_FAILED);
+  }
   report_state();
 }
 

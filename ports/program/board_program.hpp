@@ -25,6 +25,9 @@ struct BoardModel {
   RunPlan run;
 };
 
+/// State.run_hash of a run with these options.
+std::uint32_t run_hash(const TrainOptions& options, std::int32_t accumulate, bool data_from_host);
+
 class BoardProgram {
  public:
   static constexpr std::uint32_t kProtocolVersion = 1;

@@ -498,6 +498,33 @@ class Boards(Command):
         steps = [json.loads(line)["step"] for line in log.read_text().splitlines()]
         self.assertEqual(steps, list(range(1, 401)))
 
+    def test_a_flash_is_a_file_of_its_size(self):
+        run = ("board", "run", "netduinoplus2", "microgpt", "--steps", 2, "--flash")
+        self.fails(*run, self.file("short", "x" * 1000), says=["short", "1000 bytes", "524288"])
+        self.fails(*run, self.path, says="is no file")
+        self.fails(*run, self.path / "none" / "flash", says="create it first")
+        self.fails(*run, "", says="--flash")
+        self.fails(*run, self.path / ("x" * 201), says="shorter")
+        self.fails("board", "push", "netduinoplus2", "microgpt", self.path / "x", says="--flash")
+
+    def test_a_run_goes_on_with_its_own_options_and_text(self):
+        flash = self.path / "flash"
+        run = ("board", "run", "netduinoplus2", "microgpt", "--steps", 6, "--save-every", 2, "--flash", flash)
+        first = self.ok(*run)
+        self.assertEqual(first["steps"], 6)
+        self.assertGreater(first["saves"], 3)
+        self.assertEqual(self.ok(*run)["digest"], first["digest"])
+        self.fails(*run, "--lr", 0.5, says=["seed 1", "step 6", "--fresh"])
+        self.fails(*run, "--documents", self.file("names", "anna\notto\n"), says="another text")
+        checkpoint = self.path / "board.thimble"
+        self.fails("board", "pull", "netduinoplus2", "decoder", checkpoint, "--flash", flash,
+                   says=["microgpt", "decoder"])
+        self.assertFalse(checkpoint.exists())
+        self.ok("board", "pull", "netduinoplus2", "microgpt", checkpoint, "--flash", flash)
+        self.fails("board", "push", "netduinoplus2", "decoder", checkpoint, "--flash", self.path / "other",
+                   says=["microgpt", "decoder"])
+        self.assertFalse((self.path / "other").exists())
+
     def test_a_model_that_a_board_has_no_room_for_is_not_simulated(self):
         self.fails("sim", "mps2-an386", "char", says=["char", "bytes", "missing"])
 

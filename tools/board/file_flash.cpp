@@ -1,18 +1,69 @@
 #include "tools/board/file_flash.hpp"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 
 #include "core/checkpoint/store.hpp"
+#include "tools/files/atomic_file.hpp"
 #include "tools/files/error.hpp"
 
 namespace thimble {
 
+namespace {
+
+/// The board's program reads its command line, which ends in this path, into 256 bytes.
+constexpr std::size_t kMostPathBytes = 200;
+
+std::uint64_t bytes_of(const FlashGeometry& g) { return std::uint64_t(g.block_count) * g.erase_bytes; }
+
+void require_size(const std::filesystem::path& path, std::uint64_t bytes, const BoardInfo& board) {
+  const std::uint64_t wanted = bytes_of(board.checkpoint_flash);
+  if (bytes == wanted) return;
+  throw Error(path.string(),
+              "has " + std::to_string(bytes) + " bytes, the flash of " + board.name + " " + std::to_string(wanted),
+              "is it another board's?");
+}
+
+void make_erased(const std::filesystem::path& path, const FlashGeometry& g) {
+  const std::vector<std::byte> block(g.erase_bytes, std::byte{0xFF});
+  AtomicFile file(path);
+  for (std::uint32_t b = 0; b < g.block_count; ++b) file.write_at(std::uint64_t(b) * g.erase_bytes, block);
+  file.commit();
+}
+
+}  // namespace
+
+ClaimedFlash::ClaimedFlash(const std::filesystem::path& path, const BoardInfo& board)
+    : path_(path.empty() ? path : std::filesystem::absolute(path)) {
+  const std::string where = path.string();
+  if (path.empty()) throw Error("--flash", "names no file", "give the file that holds the board's flash");
+  if (path_.string().size() > kMostPathBytes) {
+    throw Error(where, "is longer than the " + std::to_string(kMostPathBytes) + " bytes that a board's program reads",
+                "give a file with a shorter path");
+  }
+  if (!std::filesystem::exists(path_)) make_erased(path_, board.checkpoint_flash);
+  if (!std::filesystem::is_regular_file(path_)) throw Error(where, "is no file", "give a file for the board's flash");
+  descriptor_ = ::open(path_.c_str(), O_RDWR | O_CLOEXEC);
+  if (descriptor_ < 0) throw Error(where, std::string("cannot be written: ") + std::strerror(errno), "");
+  try {
+    require_size(path, std::filesystem::file_size(path_), board);
+    if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) throw Error(where, "is the flash of another run", "wait for its end");
+  } catch (...) {
+    ::close(descriptor_);
+    throw;
+  }
+}
+
+ClaimedFlash::~ClaimedFlash() { ::close(descriptor_); }
+
 FileFlash::FileFlash(const std::filesystem::path& path, const BoardInfo& board)
     : file_(path), geometry_(board.checkpoint_flash) {
-  const std::uint64_t wanted = std::uint64_t(geometry_.block_count) * geometry_.erase_bytes;
-  if (file_.bytes().size() == wanted) return;
-  throw Error(path.string(), "has " + std::to_string(file_.bytes().size()) + " bytes, the flash of " + board.name + " " +
-                                 std::to_string(wanted), "is it another board's?");
+  require_size(path, file_.bytes().size(), board);
 }
 
 Flash FileFlash::flash() {

@@ -1,5 +1,5 @@
 #pragma once
-/// The flash of an emulated board, as the file that QEMU keeps it in. For reading.
+/// The flash of an emulated board: the file that QEMU keeps it in.
 
 #include "core/checkpoint/flash.hpp"
 #include "tools/board/board_info.hpp"
@@ -7,6 +7,7 @@
 
 namespace thimble {
 
+/// For reading.
 class FileFlash {
  public:
   /// An Error where the file is not of the board's size.
@@ -18,6 +19,23 @@ class FileFlash {
  private:
   MappedFile file_;
   FlashGeometry geometry_;
+};
+
+/// The file of an emulated board's flash for one run: made, with all bits set, where there is none, and locked, so that no
+/// other run writes it.
+class ClaimedFlash {
+ public:
+  /// An Error where it can be neither made nor written, is not of the board's size, or belongs to another run.
+  ClaimedFlash(const std::filesystem::path& path, const BoardInfo& board);
+  ~ClaimedFlash();
+  ClaimedFlash(const ClaimedFlash&) = delete;
+  ClaimedFlash& operator=(const ClaimedFlash&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;  ///< absolute
+  int descriptor_ = -1;
 };
 
 /// The newest whole checkpoint in a flash; an Error where there is none.

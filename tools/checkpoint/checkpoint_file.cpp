@@ -75,6 +75,18 @@ CheckpointFile::CheckpointFile(const std::filesystem::path& path) : TensorFile(p
   keep(std::move(file));
 }
 
+CheckpointHeader checked_header(std::span<const std::byte> bytes, const std::string& where) {
+  struct Head : CheckpointHandler {
+    Fault header(const CheckpointHeader& h) override {
+      header_of = h;
+      return {};
+    }
+    CheckpointHeader header_of = {};
+  } head;
+  if (const Fault f = read_checkpoint(source_of(bytes), head)) throw_fault(f, where);
+  return head.header_of;
+}
+
 bool CheckpointFile::recognises(std::span<const std::byte> first) {
   // A length of one or two bytes, then the tag of Record.header, its length, and the tag of format_version.
   for (std::size_t prefix = 1; prefix <= 2; ++prefix) {

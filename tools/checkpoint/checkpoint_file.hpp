@@ -28,4 +28,7 @@ class CheckpointFile : public TensorFile {
   std::vector<StoredTensor> other_tensors_;
 };
 
+/// Checks all of a checkpoint in memory; its header. An Error names `where`.
+CheckpointHeader checked_header(std::span<const std::byte> bytes, const std::string& where);
+
 }  // namespace thimble

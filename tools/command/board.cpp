@@ -104,13 +104,13 @@ void while_stopped(const BoardFlags& flags, Work work) {
 /// From the flash of an emulated board, or over the line from a real one.
 std::vector<std::byte> pulled(const BoardFlags& flags) {
   std::vector<std::byte> bytes;
-  if (!flags.flash.empty()) {
+  if (flags.flash) {
     const BoardInfo& b = find_board(flags.board);
     const Model& m = find_model(flags.model);
-    FileFlash flash(flags.flash, b);
+    FileFlash flash(*flags.flash, b);
     const std::uint64_t most =
         most_checkpoint_bytes(m.tape, kNumberTypeOf<float>, m.training.optimizer.moments(), true);
-    return newest_checkpoint(flash.flash(), CheckpointStore::slots_for(b.checkpoint_flash, most), flags.flash);
+    return newest_checkpoint(flash.flash(), CheckpointStore::slots_for(b.checkpoint_flash, most), *flags.flash);
   }
   if (flags.serial.empty()) throw Error("board pull", "from where?", "give --flash FILE or --serial DEVICE");
   while_stopped(flags, [&](BoardClient& client, const BoardClient::State& before) {
@@ -120,20 +120,35 @@ std::vector<std::byte> pulled(const BoardFlags& flags) {
   return bytes;
 }
 
-void pull(const BoardFlags& flags, const std::string& file) {
+/// An Error unless that is a checkpoint of that model, for that arithmetic.
+void require_match(const CheckpointHeader& h, const std::string& where, const std::string& model, int profile) {
+  if (std::string(h.model) != model) throw Error(where, std::string("is a checkpoint of ") + h.model + ", not of " + model);
+  if (int(h.profile) != profile) {
+    throw Error(where, "was trained with other multiply-adds (fused or separate) than the board's", "");
+  }
+}
+
+int profile_number(const BoardInfo& b) { return int(b.profile) + 1; }
+
+void pull(BoardFlags flags, const std::string& file) {
   AtomicFile out(file);
   const std::vector<std::byte> bytes = pulled(flags);
+  const CheckpointHeader header = checked_header(bytes, flags.flash ? *flags.flash : flags.serial);
+  require_match(header, flags.flash ? *flags.flash : flags.serial, flags.model, profile_number(find_board(flags.board)));
   out.write_at(0, bytes);
   out.commit();
-  const CheckpointFile checkpoint(file);  // reads and checks all of it
-  const std::uint64_t step = checkpoint.header().progress.step;
+  const std::uint64_t step = header.progress.step;
   if (flags.json) return print_json({{"file", file}, {"bytes", bytes.size()}, {"step", step}});
   std::cout << file << ": " << bytes.size() << " bytes, after step " << step << "\n";
 }
 
-void push(const BoardFlags& flags, const std::string& file) {
-  const CheckpointFile checked(file);
+void push(BoardFlags flags, const std::string& file) {
+  if (!flags.flash && flags.serial.empty()) {
+    throw Error("board push", "where to?", "give --flash FILE, for the emulated board's flash, or --serial DEVICE");
+  }
   const MappedFile mapped(file);
+  require_match(checked_header(mapped.bytes(), file), file, flags.model, profile_number(find_board(flags.board)));
+  flags.free_running = true;  // nothing is measured
   while_stopped(flags, [&](BoardClient& client, const BoardClient::State&) {
     client.push(mapped.bytes());
     const BoardClient::State after = client.ask();
@@ -146,7 +161,7 @@ void push(const BoardFlags& flags, const std::string& file) {
 }
 
 CLI::App* transfer_command(CLI::App& board, const char* name, const char* help, const char* file_help,
-                           void (*run)(const BoardFlags&, const std::string&)) {
+                           void (*run)(BoardFlags, const std::string&)) {
   const auto flags = std::make_shared<BoardFlags>();
   const auto file = std::make_shared<std::string>();
   CLI::App* const c = board.add_subcommand(name, help);

@@ -54,10 +54,11 @@ ImageRequest BoardFlags::request() const {
 BoardLink::BoardLink(const BoardFlags& flags) : flags_(flags), board_(find_board(flags.board)) {
   find_model(flags.model);
   if (!flags.serial.empty()) {
-    if (!flags.flash.empty()) throw Error("--flash", "is the emulated board's; a real one has its own", "leave it out");
+    if (flags.flash) throw Error("--flash", "is the emulated board's; a real one has its own", "leave it out");
     return;
   }
   require_program(board_.qemu.at(0));
+  if (flags.flash) flash_.emplace(*flags.flash, board_);
   if (!flags.json) std::cerr << "building " << flags.model << " for " << board_.name << "\n";
   image_ = build_image(board_, flags.request());
 }
@@ -67,8 +68,7 @@ void BoardLink::open() {
   channel_.reset();
   if (emulated()) {
     channel_ = std::make_unique<QemuBoard>(
-        board_, QemuOptions{image_->elf, flags_.flash.empty() ? "" : std::filesystem::absolute(flags_.flash),
-                            !flags_.free_running});
+        board_, QemuOptions{image_->elf, flash_ ? flash_->path() : "", !flags_.free_running});
   } else {
     channel_ = std::make_unique<SerialPort>(flags_.serial, flags_.baud);
   }

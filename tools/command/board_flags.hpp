@@ -6,6 +6,7 @@
 #include "tools/board/board_client.hpp"
 #include "tools/board/board_image.hpp"
 #include "tools/board/fd_channel.hpp"
+#include "tools/board/file_flash.hpp"
 #include "tools/board/qemu_board.hpp"
 #include "tools/command/common.hpp"
 
@@ -20,7 +21,7 @@ struct BoardFlags {
   bool fuse_update = true;  ///< no flag: the run's own options decide
   std::string serial;
   int baud = 115200;
-  std::string flash;
+  std::optional<std::string> flash;
   bool free_running = false;
   bool json = false;
 
@@ -56,7 +57,7 @@ class BoardLink {
   const BoardFlags& flags_;
   const BoardInfo& board_;
   std::optional<BoardImage> image_;
-  std::filesystem::path flash_;
+  std::optional<ClaimedFlash> flash_;
   std::unique_ptr<FdChannel> channel_;
   std::unique_ptr<BoardClient> client_;
 };

@@ -10,6 +10,7 @@
 
 #include "core/checkpoint/fault.hpp"
 #include "core/checkpoint/training_state.hpp"
+#include "ports/program/board_program.hpp"
 #include "tools/board/host_twin.hpp"
 #include "tools/command/board_flags.hpp"
 #include "tools/command/interrupt.hpp"
@@ -81,7 +82,7 @@ class BoardRun {
   explicit BoardRun(const RunFlags& flags)
       : flags_(flags), model_(find_model(flags.board.model)), link_(flags.board), steps_(choose_steps()),
         options_(train_options(flags.train, model_, steps_, double(model_.extent.tokens()))) {
-    if (flags.power_cuts > 0 && (!link_.emulated() || flags.board.flash.empty())) {
+    if (flags.power_cuts > 0 && (!link_.emulated() || !flags.board.flash)) {
       throw Error("--power-cuts", "need an emulated board with a flash", "give --flash FILE, and no --serial");
     }
     const bool needs_data = flags.verify || flags.from_host;
@@ -181,6 +182,9 @@ class BoardRun {
     if (text_at_fault()) {
       throw Error("board", field + " for " + model_.name, "the board needs an image with another text (--text, --documents)");
     }
+    if (field.starts_with("another text")) {
+      throw Error("board", "the run in its flash was on another text", "give it that text, or --fresh, which forgets the run");
+    }
     throw Error("board", "its checkpoint: " + field + " " + text_of(FaultKind(state_.fault.kind)), "--fresh begins anew");
   }
 
@@ -195,12 +199,15 @@ class BoardRun {
     if (std::string(state_.model) != model_.name) {
       throw Error("board", std::string("it runs ") + state_.model + ", not " + model_.name, "");
     }
-    const bool same = state_.seed == flags_.train.common.seed && state_.steps == std::uint64_t(steps_);
+    const bool same = state_.seed == flags_.train.common.seed && state_.steps == std::uint64_t(steps_) &&
+                      state_.run_hash == run_hash(options_, std::int32_t(flags_.train.accumulate), flags_.from_host);
     const bool begun = state_.step > 0 && state_.saves > 0;
     if (begun && !same && !flags_.fresh) {
       throw Error("board", "it has a run of seed " + std::to_string(state_.seed) + " at step " +
-                               std::to_string(state_.step) + " of " + std::to_string(state_.steps),
-                  "--fresh forgets it");
+                               std::to_string(state_.step) + " of " + std::to_string(state_.steps) +
+                               (state_.seed == flags_.train.common.seed && state_.steps == std::uint64_t(steps_)
+                                    ? ", with another optimizer, schedule, --accumulate or --from-host" : ""),
+                  "give it the same options, or --fresh, which forgets it");
     }
     const bool failed = state_.activity == thimble_board_Activity_ACTIVITY_FAILED;
     const bool needs_no_text = flags_.from_host && !begun && text_at_fault();
