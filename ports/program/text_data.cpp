@@ -35,12 +35,12 @@ const char* TextData::prepare(std::int32_t vocabulary, const Extent& limit) {
   } else {
     for (const std::byte b : text_) ids_[std::size_t(b)] = 1;
     const std::size_t window = std::size_t(limit.context) + 1;
-    if (text_.size() < window) return "the text is shorter than a window";
+    if (text_.size() < window) return "the text is less than a window";
     train_count_ = text_.size() - held_out_count(text_.size(), window, kHeldOut);
   }
   symbol_count_ = 0;
   for (std::uint8_t& id : ids_) id = id ? std::uint8_t(symbol_count_++) : kNone;
-  return id_count() <= vocabulary && symbol_count_ < kNone ? nullptr : "the text has more symbols than the model";
+  return id_count() <= vocabulary && symbol_count_ < kNone ? nullptr : "the text has too many symbols";
 }
 
 std::byte TextData::byte_of(std::int32_t id) const {

@@ -20,7 +20,8 @@ class TextData {
   TextData(std::span<const std::byte> text, TextKind kind) : text_(text), kind_(kind) {}
 
   /// Finds the symbols: the text's distinct bytes, sorted, are the ids 0, 1, 2 ... Returns what is wrong with the text
-  /// for a model of that vocabulary and extent, or null.
+  /// for a model of that vocabulary and extent, or null: a text that begins with "the text" and that a Fault message has
+  /// room for.
   const char* prepare(std::int32_t vocabulary, const Extent& limit);
 
   /// Writes micro-batch `index` of a run: [batch, context] each. Ascending indices are quick.

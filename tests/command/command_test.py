@@ -488,6 +488,59 @@ class Boards(Command):
         self.assertEqual(r.returncode, 1, r.stdout + r.stderr)
         self.assertIn("no life finished", r.stderr)
 
+    def test_an_empty_name_of_a_text_is_refused(self):
+        for command in [("board", "run"), ("board", "build"), ("sim",)]:
+            for option in ["--text", "--documents"]:
+                self.fails(*command, "mps2-an386", "microgpt", option, "", says=[option, "empty"], status=2)
+        self.fails("board", "run", "mps2-an386", "microgpt", "--serial", "", says=["--serial", "empty"], status=2)
+
+    def test_a_text_that_the_model_cannot_train_on_is_refused_before_the_image_is_built(self):
+        text = self.file("symbols", "".join(map(chr, range(32, 127))) + "\n")
+        for command in ["build", "run"]:
+            self.fails("board", command, "mps2-an386", "microgpt", "--documents", text, says=["symbols: ", "vocabulary"])
+            self.fails("board", command, "mps2-an386", "neuron", says=["neuron", "no tokens"])
+
+    def test_a_prompt_that_the_board_cannot_read_is_refused_before_it_trains(self):
+        run_it = ["board", "run", "mps2-an386", "microgpt", "--prompt"]
+        self.fails(*run_it, "Q", says=["--prompt", "Q"])
+        self.fails(*run_it, "a" * 193, says=["--prompt", "193", "192"])
+        self.fails(*run_it, "a", "--from-host", says=["--prompt", "--from-host"])
+
+    def test_a_silent_device_is_named_and_can_be_left(self):
+        ours, theirs = os.openpty()
+        device = os.ttyname(theirs)
+        p = subprocess.Popen([THIMBLE, "board", "run", "mps2-an386", "microgpt", "--serial", device],
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.assertIn("waiting for " + device, p.stderr.readline())
+        p.send_signal(signal.SIGINT)
+        out, _ = p.communicate(timeout=20)
+        self.assertEqual((p.returncode, out), (130, ""))
+        os.close(ours)
+        os.close(theirs)
+
+    def test_an_interrupted_run_reports_and_goes_on_from_where_it_was(self):
+        log, flash = self.path / "log", self.path / "flash"
+        command = [THIMBLE, "board", "run", "mps2-an386", "microgpt", "--steps", "400", "--flash", str(flash), "--log",
+                   str(log), "--prompt", "a", "--json"]
+        p = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+        while p.poll() is None and (not log.exists() or log.read_text().count("\n") < 3):
+            time.sleep(0.01)
+        os.killpg(p.pid, signal.SIGINT)  # as a terminal does it
+        out, err = p.communicate(timeout=60)
+        self.assertEqual(p.returncode, 130, err)
+        self.assertNotIn("qemu", err)
+        first = json.loads(out)
+        self.assertTrue(first["interrupted"])
+        self.assertEqual((first["first_step"], len(first["losses"])), (1, first["steps"]))
+        r = subprocess.run(command, capture_output=True, text=True, timeout=600)
+        self.assertEqual(r.returncode, 0, r.stderr)
+        second = json.loads(r.stdout)
+        self.assertEqual(second["first_step"], first["steps"] + 1)
+        self.assertEqual(len(second["losses"]), 400 - first["steps"])
+        self.assertTrue(second["sample"].startswith("a"))
+        steps = [json.loads(line)["step"] for line in log.read_text().splitlines()]
+        self.assertEqual(steps, list(range(1, 401)))
+
     def test_a_flash_is_a_file_of_its_size(self):
         run = ("board", "run", "netduinoplus2", "microgpt", "--steps", 2, "--flash")
         self.fails(*run, self.file("short", "x" * 1000), says=["short", "1000 bytes", "524288"])

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "ports/program/put_text.hpp"
+#include "ports/protocol/board.pb.h"
 #include "tools/train/data_source.hpp"
 
 #include "CppUTest/TestHarness.h"
@@ -73,11 +75,19 @@ TEST(TextData, DocumentsAreThoseOfTheHost) {
   compare("\xEF\xBB\xBF" + kLines, TextKind::documents, "microgpt", {1, 16});
 }
 
-TEST(TextData, SaysWhatIsWrong) {
-  STRCMP_EQUAL("the text is shorter than a window", TextData(bytes_of(kLines), TextKind::windows).prepare(96, {1, 100}));
+TEST(TextData, SaysWhatIsWrongInFull) {
   const std::string empty = "\n\r\n\n";
-  STRCMP_EQUAL("the text has no documents", TextData(bytes_of(empty), TextKind::documents).prepare(96, {1, 16}));
-  STRCMP_EQUAL("the text has more symbols than the model", TextData(bytes_of(kLines), TextKind::documents).prepare(5, {1, 16}));
+  const char* const wrongs[] = {TextData(bytes_of(kLines), TextKind::windows).prepare(96, {1, 100}),
+                                TextData(bytes_of(empty), TextKind::documents).prepare(96, {1, 16}),
+                                TextData(bytes_of(kLines), TextKind::documents).prepare(5, {1, 16})};
+  STRCMP_EQUAL("the text is less than a window", wrongs[0]);
+  STRCMP_EQUAL("the text has no documents", wrongs[1]);
+  STRCMP_EQUAL("the text has too many symbols", wrongs[2]);
+  for (const char* const wrong : wrongs) {
+    thimble_board_Fault fault = thimble_board_Fault_init_zero;
+    put_text(fault.field, wrong);
+    STRCMP_EQUAL(wrong, fault.field);
+  }
 }
 
 TEST(TextData, SymbolsAndBack) {

@@ -13,6 +13,8 @@ namespace thimble {
 namespace {
 
 constexpr std::size_t kLongestLine = 200;
+constexpr std::chrono::milliseconds kQuiet{200};   ///< a frame has no such pause inside
+constexpr std::chrono::milliseconds kGlance{100};  ///< between two calls of on_silence
 
 const char* text_of(thimble_board_Result result) {
   switch (result) {
@@ -50,23 +52,50 @@ void BoardClient::send(const Command& command) {
   channel_.write({frame, make_frame(std::as_bytes(std::span(payload, out.bytes_written)), frame)});
 }
 
-/// A line of nothing but printable bytes is what a board says in plain words.
+/// A line of nothing but printable bytes, after a line's end, is what a board says in plain words. A frame may have such
+/// bytes inside: what has come since the last zero is said once it is known to be no frame.
 void BoardClient::take(std::byte b) {
-  if (reader_.take(b)) take_report();
+  const bool whole = reader_.take(b);
   const char c = char(b);
-  if (c == '\n' && plain_ && !text_.empty() && on_text) on_text(text_);
-  if (c == '\n' || c == 0) {
+  if (c == 0) {
+    if (whole) lines_.clear();
+    say_lines();
+    text_.clear();
+    plain_ = false;
+    since_zero_ = 0;
+    if (whole) take_report();
+    return;
+  }
+  ++since_zero_;
+  if (c == '\n') {
+    if (plain_ && !text_.empty()) lines_.push_back(text_);
     text_.clear();
     plain_ = true;
+    if (since_zero_ > kFrameBytes) say_lines();
   } else if (c != '\r') {
     plain_ = plain_ && c >= ' ' && c <= '~' && text_.size() < kLongestLine;
     if (plain_) text_ += c;
   }
 }
 
+void BoardClient::say_lines() {
+  const std::vector<std::string> lines = std::move(lines_);
+  lines_.clear();
+  if (!on_text) return;
+  for (const std::string& line : lines) on_text(line);
+}
+
 bool BoardClient::listen(std::chrono::milliseconds wait) {
   std::byte bytes[512];
-  const std::size_t count = channel_.read(bytes, wait);
+  std::size_t count = 0;
+  try {
+    count = channel_.read(bytes, wait);
+  } catch (...) {
+    say_lines();  // the last words before the line went dead
+    throw;
+  }
+  if (count > 0) heard_at_ = channel_.now();
+  if (count == 0 && !lines_.empty() && channel_.now() - heard_at_ >= kQuiet) say_lines();
   for (std::size_t i = 0; i < count; ++i) take(bytes[i]);
   return count > 0;
 }
@@ -110,6 +139,7 @@ BoardClient::Reply BoardClient::command(Command c, const char* what) {
   c.id = next_id_++;
   waited_for_ = c.id;
   reply_.reset();
+  const auto began = channel_.now();
   for (int attempt = 0; attempt < patience_.tries; ++attempt) {
     if (attempt > 0) ++repeated_;
     send(c);
@@ -117,11 +147,14 @@ BoardClient::Reply BoardClient::command(Command c, const char* what) {
     do {
       heard_ = false;
       const auto end = channel_.now() + patience_.reply;
-      while (!reply_ && channel_.now() < end) listen(end - channel_.now());
+      while (!reply_ && channel_.now() < end) {
+        const std::chrono::milliseconds left = end - channel_.now();
+        if (!listen(on_silence ? std::min(left, kGlance) : left) && on_silence) on_silence(channel_.now() - began);
+      }
       if (reply_) return *reply_;
     } while (heard_ && !pushed_.empty());
   }
-  throw Error("board", std::string("no answer to ") + what,
+  throw Error(channel_.name(), std::string("no answer to ") + what,
               "is the board running this program, and the line free? It was said " + std::to_string(patience_.tries) +
                   " times");
 }

@@ -34,6 +34,8 @@ class BoardClient {
   std::function<void(const Step&)> on_step;
   std::function<void(const State&)> on_state;        ///< unasked for: after a reset, at the end of a run
   std::function<void(std::string_view)> on_text;     ///< what comes between frames: a board's last words
+  /// While nothing comes and a command waits for its reply, ten times a second: for how long. It may throw.
+  std::function<void(std::chrono::milliseconds)> on_silence;
 
   /// Does what has arrived; waits at most so long for the first of it. False: nothing came.
   bool listen(std::chrono::milliseconds wait);
@@ -60,6 +62,7 @@ class BoardClient {
   void send(const Command& command);
   void take(std::byte b);
   void take_report();
+  void say_lines();
   void answer_want(std::uint32_t offset);
 
   ByteChannel& channel_;
@@ -71,7 +74,10 @@ class BoardClient {
   bool heard_ = false;  ///< something whole came since the command was last said
   std::span<const std::byte> pushed_;
   std::string text_;     ///< of the line that is being read
-  bool plain_ = true;    ///< that line is printable so far
+  bool plain_ = false;   ///< it began after a line's end, and is printable so far
+  std::vector<std::string> lines_;  ///< since the last zero: a board's words, or the inside of a frame
+  std::size_t since_zero_ = 0;      ///< bytes
+  std::chrono::milliseconds heard_at_{0};
   std::uint64_t repeated_ = 0;
 };
 

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <span>
+#include <string>
 
 namespace thimble {
 
@@ -16,6 +17,8 @@ class ByteChannel {
   virtual std::size_t read(std::span<std::byte> to, std::chrono::milliseconds wait) = 0;
   /// The time by which waiting is measured. It never goes back.
   virtual std::chrono::milliseconds now() const = 0;
+  /// What the other side is called in errors.
+  virtual std::string name() const { return "board"; }
 };
 
 }  // namespace thimble

@@ -44,6 +44,8 @@ void QemuBoard::start(const std::vector<std::string>& command) {
   if (process_ == 0) {
     // However this program ends, the emulator ends with it.
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    // A Ctrl-C is for this program, which stops the board first.
+    ::setpgid(0, 0);
     ::dup2(in[0], STDIN_FILENO);
     ::dup2(out[1], STDOUT_FILENO);
     ::execvp(argv[0], argv.data());

@@ -62,6 +62,7 @@ void list(bool json) {
 
 void build(const BoardFlags& flags) {
   const BoardInfo& b = find_board(flags.board);
+  require_data(flags);
   const BoardImage image = build_image(b, flags.request());
   if (flags.json) {
     const Model& m = find_model(flags.model);

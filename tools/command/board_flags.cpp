@@ -16,10 +16,12 @@ void BoardFlags::add_names_to(CLI::App& c) {
 }
 
 void BoardFlags::add_image_to(CLI::App& c) {
-  auto* const t = c.add_option("--text", text, "The text that the image carries: random windows of it are trained on");
+  auto* const t = c.add_option("--text", text, "The text that the image carries: random windows of it are trained on")
+                      ->check(file_name());
   c.add_option("--documents", documents,
                "The documents that it carries, one a line, trained on in order; default: a generated list of names")
-      ->excludes(t);
+      ->excludes(t)
+      ->check(file_name());
   c.add_option("--recompute", recompute,
                "Which activations are computed again for backward: none, blocks, or a comma-separated list of the values "
                "to keep; default: as the model wants it on boards")
@@ -30,7 +32,7 @@ void BoardFlags::add_image_to(CLI::App& c) {
 }
 
 void BoardFlags::add_line_to(CLI::App& c) {
-  c.add_option("--serial", serial, "A real board on this serial device; default: the board in QEMU");
+  c.add_option("--serial", serial, "A real board on this serial device; default: the board in QEMU")->check(file_name());
   c.add_option("--baud", baud, "Of the serial device")->check(whole_number(9600, 921600))->capture_default_str();
   c.add_option("--flash", flash,
                "File with the emulated board's flash, made where there is none: a run goes on from it; default: a board "

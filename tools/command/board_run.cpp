@@ -4,15 +4,20 @@
 
 #include <iomanip>
 #include <iostream>
+#include <limits>
 #include <map>
 #include <random>
 
+#include "core/checkpoint/fault.hpp"
 #include "core/checkpoint/training_state.hpp"
 #include "ports/program/board_program.hpp"
 #include "tools/board/host_twin.hpp"
 #include "tools/command/board_flags.hpp"
+#include "tools/command/interrupt.hpp"
 #include "tools/command/train_flags.hpp"
+#include "tools/data/documents.hpp"
 #include "tools/files/json_lines.hpp"
+#include "tools/files/text_file.hpp"
 #include "tools/terminal/plot.hpp"
 #include "tools/terminal/progress.hpp"
 
@@ -22,6 +27,8 @@ namespace {
 
 constexpr std::chrono::milliseconds kListen{50};
 constexpr double kFirstGuessSeconds = 0.01;  ///< of a step
+constexpr std::chrono::seconds kPatience{2};  ///< until a silent board is spoken of
+constexpr const char* kStopping = "\nthimble: stopping the board; once more to stop at once\n";
 
 struct RunFlags {
   BoardFlags board;
@@ -36,6 +43,39 @@ struct RunFlags {
   int length = 64;
   double temperature = 0.8;
 };
+
+/// The symbols of the text that the board trains on; nothing where they are not known. An Error where the model cannot
+/// train on it.
+std::optional<Symbols> symbols_of(const BoardFlags& f) {
+  find_board(f.board);
+  const Model& m = find_model(f.model);
+  if (!m.takes_tokens()) throw Error("board", m.name + " takes no tokens: it is there for grad and gradcheck", "");
+  const std::size_t vocabulary = std::size_t(m.vocabulary()), context = std::size_t(m.extent.context);
+  if (!f.text.empty()) {
+    DataChoice choice;
+    choice.text = f.text;
+    return Symbols::from_json(open_data(choice, m, m.extent, 0)->metadata().at("tokenizer"), f.text);
+  }
+  if (!f.documents.empty()) return Documents(read_file(f.documents), context, vocabulary, f.documents).symbols();
+  if (!f.serial.empty()) return std::nullopt;
+  return Documents(kGeneratedNames, context, vocabulary, "the generated names").symbols();
+}
+
+/// Before the board trains for a prompt that it cannot read.
+void require_prompt(const RunFlags& f, const std::optional<Symbols>& symbols) {
+  if (!f.prompt) return;
+  const Model& m = find_model(f.board.model);
+  constexpr std::size_t kMost = sizeof(thimble_board_Sample{}.prompt.bytes);
+  if (!generates(m.tape)) throw Error("--prompt", m.name + " does not end in logits: there is nothing to sample", "");
+  if (f.from_host) {
+    throw Error("--prompt", "with --from-host the board does not know the text's symbols", "leave one of them out");
+  }
+  if (f.prompt->size() > kMost) {
+    throw Error("--prompt", "has " + std::to_string(f.prompt->size()) + " bytes", "at most " + std::to_string(kMost) +
+                " go into a command: give a shorter one");
+  }
+  if (symbols) static_cast<void>(symbols->encode(*f.prompt, "--prompt"));
+}
 
 class BoardRun {
  public:
@@ -61,25 +101,29 @@ class BoardRun {
   }
 
   int run() {
+    interrupted_ = &catch_interrupts(kStopping);
     Progress progress(steps_, json() ? Progress::Style::quiet : Progress::Style::automatic);
     progress_ = &progress;
     for (int cut = 0; cut < flags_.power_cuts; ++cut) {
       open_line();
       begin();
       follow(random_instant(flags_.power_cuts - cut));
-      if (finished()) break;
+      if (finished() || *interrupted_) break;
       link_.cut_power();
       ++cuts_;
     }
-    if (!finished()) {
+    if (cuts_ == flags_.power_cuts) {  // it is not at work, or its power is off
       open_line();
       begin();
       follow({});
     }
+    if (!finished()) stop();
+    stopped_ = !finished();
     progress.finish();
     report();
     const int status = link_.close();
     if (status != 0) throw Error(link_.board().name, "the emulator ended with status " + std::to_string(status), "");
+    if (stopped_) return kInterruptedStatus;
     return state_.activity == thimble_board_Activity_ACTIVITY_FINISHED ? 0 : 1;
   }
 
@@ -111,12 +155,47 @@ class BoardRun {
     BoardClient& c = link_.client();
     c.on_state = [this](const BoardClient::State& s) { state_ = s; };
     c.on_text = [this](std::string_view text) { progress_->note("board: " + std::string(text)); };
+    c.on_silence = [this](std::chrono::milliseconds time) {
+      if (*interrupted_ && !begun_) throw CLI::RuntimeError(kInterruptedStatus);
+      if (time < kPatience || begun_ || waiting_told_) return;
+      waiting_told_ = true;
+      progress_->note("waiting for " + (link_.emulated() ? link_.board().name : flags_.board.serial));
+    };
+  }
+
+  /// Between two steps, with what is done so far in flash where there is one.
+  void stop() {
+    BoardClient& c = link_.client();
+    state_ = c.require(thimble_board_Command_stop_tag, "stop").what.state;
+    if (finished() || save_every() == 0) return;
+    const BoardClient::Reply saved = c.command(thimble_board_Command_save_tag, "save");
+    if (saved.result == thimble_board_Result_RESULT_FAULT) {
+      progress_->note("the checkpoint could not be kept: " + text_of(saved));
+    }
+  }
+
+  /// The text in the board's flash is at fault, and no checkpoint.
+  bool text_at_fault() const { return std::string_view(state_.fault.field).starts_with("the text"); }
+
+  [[noreturn]] void throw_fault() const {
+    const std::string field = state_.fault.field;
+    if (text_at_fault()) {
+      throw Error("board", field + " for " + model_.name, "the board needs an image with another text (--text, --documents)");
+    }
+    if (field.starts_with("another text")) {
+      throw Error("board", "the run in its flash was on another text", "give it that text, or --fresh, which forgets the run");
+    }
+    throw Error("board", "its checkpoint: " + field + " " + text_of(FaultKind(state_.fault.kind)), "--fresh begins anew");
   }
 
   /// Configures the run, unless the board is at it already.
   void begin() {
     BoardClient& c = link_.client();
+    // It may be at a run already: at this one, of which each step counts, or at one of its own.
+    std::vector<BoardClient::Step> early;
+    c.on_step = [&early](const BoardClient::Step& step) { early.push_back(step); };
     state_ = c.ask();
+    begun_ = true;
     if (std::string(state_.model) != model_.name) {
       throw Error("board", std::string("it runs ") + state_.model + ", not " + model_.name, "");
     }
@@ -131,13 +210,14 @@ class BoardRun {
                   "give it the same options, or --fresh, which forgets it");
     }
     const bool failed = state_.activity == thimble_board_Activity_ACTIVITY_FAILED;
-    if (failed && !flags_.fresh) {
-      throw Error("board", std::string("failed: ") + state_.fault.field, "--fresh begins anew");
-    }
+    const bool needs_no_text = flags_.from_host && !begun && text_at_fault();
+    if (failed && !flags_.fresh && !needs_no_text) throw_fault();
     const bool resumed = begun && same && (!flags_.fresh || cuts_ > 0);
     if (!resumed) configure();
-    // Until here it may have been at another run, its own.
     c.on_step = [this](const BoardClient::Step& step) { take(step); };
+    if (resumed) {
+      for (const BoardClient::Step& step : early) take(step);
+    }
     if (resumed && cuts_ == 0) progress_->note("the board goes on from step " + std::to_string(state_.step));
     if (!finished() && state_.activity == thimble_board_Activity_ACTIVITY_STOPPED) {
       state_ = c.require(thimble_board_Command_start_tag, "start").what.state;
@@ -158,7 +238,7 @@ class BoardRun {
     to.optimizer = message_of(options_.optimizer);
     to.schedule = message_of(options_.schedule);
     state_ = c.require(command, "configure").what.state;
-    if (state_.has_fault && state_.fault.kind != 0) throw Error("board", state_.fault.field, "");
+    if (state_.has_fault && state_.fault.kind != 0) throw_fault();
   }
 
   std::uint32_t save_every() const {
@@ -170,7 +250,7 @@ class BoardRun {
   void follow(std::optional<std::chrono::steady_clock::time_point> until) {
     const auto begin = std::chrono::steady_clock::now();
     auto last = begin;
-    while (!finished() && (!until || std::chrono::steady_clock::now() < *until)) {
+    while (!finished() && !*interrupted_ && (!until || std::chrono::steady_clock::now() < *until)) {
       if (state_.activity == thimble_board_Activity_ACTIVITY_WAITING) {
         give_window();
         continue;
@@ -223,10 +303,7 @@ class BoardRun {
     }
     verified_ += twin_.has_value();
     ++trained_;
-    if (s.step > losses_.size()) {
-      losses_.push_back(s.loss);
-      ticks_.push_back(s.ticks);
-    }
+    seen_[s.step] = {s.loss, s.ticks};
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
     progress_->update(std::int64_t(s.step), s.loss, double(s.tokens) / seconds);
     if (log_) log_->write(step_json(s));
@@ -243,10 +320,20 @@ class BoardRun {
   }
 
   std::uint64_t median_ticks() const {
-    std::vector<std::uint64_t> t = ticks_;
+    std::vector<std::uint64_t> t;
+    for (const auto& [step, s] : seen_) t.push_back(s.ticks);
     if (t.empty()) return 0;
     std::nth_element(t.begin(), t.begin() + std::ptrdiff_t(t.size() / 2), t.end());
     return t[t.size() / 2];
+  }
+
+  /// From the first step that was seen; not a number for one whose report was lost.
+  std::vector<double> losses() const {
+    if (seen_.empty()) return {};
+    const std::uint64_t first = seen_.begin()->first;
+    std::vector<double> all(seen_.rbegin()->first - first + 1, std::numeric_limits<double>::quiet_NaN());
+    for (const auto& [step, s] : seen_) all[step - first] = s.loss;
+    return all;
   }
 
   /// Half the floating-point operations of each op in the micro-batches of the last `steps` steps, by its name.
@@ -293,7 +380,7 @@ class BoardRun {
     BoardClient::Command c = thimble_board_Command_init_zero;
     c.which_action = thimble_board_Command_sample_tag;
     thimble_board_Sample& to = c.action.sample;
-    to.prompt.size = pb_size_t(std::min(flags_.prompt->size(), sizeof(to.prompt.bytes)));
+    to.prompt.size = pb_size_t(flags_.prompt->size());
     std::copy_n(flags_.prompt->begin(), to.prompt.size, to.prompt.bytes);
     to.length = std::uint32_t(flags_.length);
     to.temperature = flags_.temperature;
@@ -305,7 +392,7 @@ class BoardRun {
   void report() {
     state_ = link_.client().ask();
     Json j{{"board", link_.board().name}, {"model", model_.name}, {"activity", text_of(state_.activity)},
-           {"steps", state_.step}, {"digest", digest_text(state_.digest)}, {"ticks_per_step", median_ticks()},
+           {"interrupted", stopped_}, {"steps", state_.step}, {"digest", digest_text(state_.digest)}, {"ticks_per_step", median_ticks()},
            {"ticks_are", state_.tick_unit == thimble_board_TickUnit_TICK_UNIT_INSTRUCTIONS ? "instructions" :
                          state_.tick_unit == thimble_board_TickUnit_TICK_UNIT_CYCLES ? "cycles" : "microseconds"},
            {"arena_bytes", state_.arena_bytes}, {"stack_high_water", state_.stack_high_water},
@@ -314,23 +401,36 @@ class BoardRun {
     if (twin_) j["steps_verified"] = verified_;
     if (state_.has_fault && state_.fault.kind != 0) j["fault"] = state_.fault.field;
     if (flags_.profile) j["ops"] = profile();
-    if (flags_.prompt) j["sample"] = sample();
-    j["losses"] = losses_;
-    if (json()) return print_json(j);
-    print(j);
+    if (!json()) print(j);
+    std::exception_ptr unsampled;  // told after the report
+    if (flags_.prompt && !stopped_) {
+      try {
+        j["sample"] = sample();
+        if (!json()) std::cout << j["sample"].get<std::string>() << "\n";
+      } catch (const Error&) {
+        unsampled = std::current_exception();
+      }
+    }
+    if (!seen_.empty()) j["first_step"] = seen_.begin()->first;
+    j["losses"] = losses();
+    if (json()) print_json(j);
+    if (unsampled) std::rethrow_exception(unsampled);
   }
 
   void print(const Json& j) {
-    if (losses_.size() > 1) std::cout << plot_curve(losses_, {.title = "loss on " + link_.board().name}) << "\n";
-    std::cout << text_of(state_.activity) << " after " << state_.step << " steps; " << median_ticks() << " "
-              << j["ticks_are"].get<std::string>() << " a step; arena " << state_.arena_bytes << " bytes, stack "
-              << state_.stack_high_water << " of " << state_.stack_bytes << "; " << state_.saves << " checkpoints\n";
+    if (seen_.size() > 1) {
+      std::cout << plot_curve(losses(), {.title = "loss on " + link_.board().name, .first_x = double(seen_.begin()->first)})
+                << "\n";
+    }
+    std::cout << text_of(state_.activity) << " after " << state_.step << " steps; ";
+    if (!seen_.empty()) std::cout << median_ticks() << " " << j["ticks_are"].get<std::string>() << " a step; ";
+    std::cout << "arena " << state_.arena_bytes << " bytes, stack " << state_.stack_high_water
+              << " of " << state_.stack_bytes << "; " << state_.saves << " checkpoints\n";
     if (cuts_ > 0) std::cout << cuts_ << " power cuts\n";
     std::cout << "digest of the weights " << digest_text(state_.digest);
     if (twin_) std::cout << ", equal to the host's after each of " << verified_ << " steps";
     std::cout << "\n";
     if (flags_.profile) print_profile(j["ops"]);
-    if (flags_.prompt) std::cout << j["sample"].get<std::string>() << "\n";
   }
 
   /// By op, then the whole step; `each` is for each multiply-add.
@@ -364,8 +464,15 @@ class BoardRun {
   std::optional<JsonLinesWriter> log_;
   Progress* progress_ = nullptr;
   BoardClient::State state_ = thimble_board_State_init_zero;
-  std::vector<double> losses_;
-  std::vector<std::uint64_t> ticks_;
+  const std::atomic<bool>* interrupted_ = nullptr;
+  bool stopped_ = false;       ///< interrupted before the run's end
+  bool begun_ = false;         ///< the board has answered
+  bool waiting_told_ = false;
+  struct Seen {
+    double loss;
+    std::uint64_t ticks;
+  };
+  std::map<std::uint64_t, Seen> seen_;  ///< by the step's number: a run may be resumed, or fall back at a power cut
   std::uint64_t verified_ = 0;
   std::uint64_t trained_ = 0;  ///< steps reported, those after a power cut again
   double training_seconds_ = 0;
@@ -375,6 +482,8 @@ class BoardRun {
 };
 
 }  // namespace
+
+void require_data(const BoardFlags& flags) { static_cast<void>(symbols_of(flags)); }
 
 void add_board_run_command(CLI::App& board) {
   const auto f = std::make_shared<RunFlags>();
@@ -399,7 +508,7 @@ void add_board_run_command(CLI::App& board) {
   c->add_option("--temperature", f->temperature, "0: always the most likely")
       ->check(real_number(0, 1e6))
       ->capture_default_str();
-  c->add_option("--log", f->train.log, "Append a JSON line for every step");
+  c->add_option("--log", f->train.log, "Append a JSON line for every step")->check(file_name());
   f->train.common.add_without_arithmetic_to(*c);
   c->callback([f] {
     f->train.model = f->board.model;
@@ -407,6 +516,7 @@ void add_board_run_command(CLI::App& board) {
     if (f->from_host) require_one_row(find_model(f->board.model));
     const double clip = f->train.clip.value_or(find_model(f->board.model).training.optimizer.clip);
     f->board.fuse_update = f->train.accumulate == 1 && clip == 0;
+    require_prompt(*f, symbols_of(f->board));
     const int status = BoardRun(*f).run();
     if (status != 0) throw CLI::RuntimeError(status);
   });

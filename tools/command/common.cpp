@@ -91,6 +91,13 @@ CLI::Validator whole_number(std::uint64_t low, std::uint64_t high) {
   return CLI::Validator(check, "");
 }
 
+CLI::Validator file_name() {
+  const auto check = [](const std::string& text) -> std::string {
+    return text.empty() ? "a file's name is needed, and this one is empty" : "";
+  };
+  return CLI::Validator(check, "");
+}
+
 CLI::Validator real_number(double low, double high) {
   const auto check = [low, high](const std::string& text) -> std::string {
     const std::optional<double> value = finite_number(text);

@@ -61,6 +61,9 @@ void require_one_row(const Model& model);
 CLI::Validator whole_number(std::uint64_t low, std::uint64_t high);
 CLI::Validator real_number(double low, double high);
 
+/// Check of a file's name: not empty, which would mean that it was not given.
+CLI::Validator file_name();
+
 /// The finite number that is all of `text`, or nothing.
 std::optional<double> finite_number(const std::string& text);
 

@@ -179,8 +179,10 @@ void add_sim_command(CLI::App& app) {
   CLI::App* const c = app.add_subcommand("sim", "Live whole lives of a board in this process, faults and all");
   c->add_option("board", f->board, "The board's name, as thimble board list shows it")->required();
   c->add_option("model", f->model, "The model's name")->required();
-  auto* const text = c->add_option("--text", f->text, "Train on random windows of a text");
-  c->add_option("--documents", f->documents, "Train on documents, one a line; default: a generated list")->excludes(text);
+  auto* const text = c->add_option("--text", f->text, "Train on random windows of a text")->check(file_name());
+  c->add_option("--documents", f->documents, "Train on documents, one a line; default: a generated list")
+      ->excludes(text)
+      ->check(file_name());
   c->add_option("--faults", f->faults, "What goes wrong: line, power, flash, all, none")
       ->delimiter(',')
       ->check(CLI::IsMember(std::vector<std::string>(std::begin(kFaultNames), std::end(kFaultNames))))

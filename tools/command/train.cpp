@@ -1,15 +1,13 @@
 /// thimble train: a model, a text, and the progress of the one learning the other.
 
-#include <unistd.h>
-
 #include <cmath>
-#include <csignal>
 #include <iomanip>
 #include <iostream>
 
 #include "tools/checkpoint/checkpoint_folder.hpp"
 #include "tools/checkpoint/fault_error.hpp"
 #include "tools/checkpoint/session_checkpoint.hpp"
+#include "tools/command/interrupt.hpp"
 #include "tools/command/train_flags.hpp"
 #include "tools/command/train_resume.hpp"
 #include "tools/exchange/formats.hpp"
@@ -23,18 +21,6 @@
 namespace thimble {
 
 namespace {
-
-std::atomic<bool> interrupted{false};
-
-/// The first Ctrl-C or SIGTERM ends the run after the current micro-batch; a second one ends the program.
-void on_interrupt(int signal) {
-  interrupted = true;
-  std::signal(signal, SIG_DFL);
-  constexpr std::string_view kText = "\nthimble: stopping, then saving; once more to stop at once\n";
-  if (::write(STDERR_FILENO, kText.data(), kText.size()) < 0) return;
-}
-
-constexpr int kInterruptedStatus = 130;
 
 /// Fails now rather than after the training.
 void check_writable(const std::string& path) {
@@ -77,8 +63,7 @@ class TrainCommand {
   }
 
   int run() {
-    std::signal(SIGINT, on_interrupt);
-    std::signal(SIGTERM, on_interrupt);
+    const auto& interrupted = catch_interrupts("\nthimble: stopping, then saving; once more to stop at once\n");
     Progress progress(plan_.steps, flags_.common.json ? Progress::Style::quiet : Progress::Style::automatic);
     TrainHooks hooks;
     hooks.micro_batch = [&](const TrainPosition& p) {
