@@ -139,13 +139,15 @@ class BoardRun {
     return flags_.train.steps > 0 ? flags_.train.steps : model_.training.schedule.total_steps;
   }
 
+  std::string text_file() const {
+    if (link_.emulated()) return link_.image().text.string();
+    return flags_.board.text.empty() ? flags_.board.documents : flags_.board.text;
+  }
+
   std::unique_ptr<DataSource> open() const {
     DataChoice choice;
     const bool documents = flags_.board.text.empty();
-    const std::string file = link_.emulated() ? link_.image().text.string()
-                             : documents      ? flags_.board.documents
-                                              : flags_.board.text;
-    (documents ? choice.documents : choice.text) = file;
+    (documents ? choice.documents : choice.text) = text_file();
     choice.in_order = documents;
     return open_data(choice, model_, model_.extent, flags_.train.common.seed);
   }
@@ -214,6 +216,7 @@ class BoardRun {
     if (failed && !flags_.fresh && !needs_no_text) throw_fault();
     const bool resumed = begun && same && (!flags_.fresh || cuts_ > 0);
     if (!resumed) configure();
+    require_same_text();
     c.on_step = [this](const BoardClient::Step& step) { take(step); };
     if (resumed) {
       for (const BoardClient::Step& step : early) take(step);
@@ -222,6 +225,13 @@ class BoardRun {
     if (!finished() && state_.activity == thimble_board_Activity_ACTIVITY_STOPPED) {
       state_ = c.require(thimble_board_Command_start_tag, "start").what.state;
     }
+  }
+
+  /// What the board trains on must be what this host reads: a file may have changed since the image was built.
+  void require_same_text() const {
+    if (cuts_ > 0 || flags_.from_host || state_.data_hash == 0 || !has_text()) return;
+    if (open()->fingerprint() == state_.data_hash) return;
+    throw Error(link_.board().name, "trains on another text than " + text_file(), "build its image with this file");
   }
 
   void configure() {
