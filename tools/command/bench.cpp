@@ -155,7 +155,7 @@ std::string fixed(double x, int digits, const char* unit = "") {
 }
 
 void print(const Json& j) {
-  std::cout << j["model"].get<std::string>() << ", " << j["tokens_per_step"] << " tokens a step, "
+  std::cout << j["model"].get<std::string>() << ", " << j["tokens_per_step"].get<double>() << " tokens a step, "
             << j["kernels"].get<std::string>() << ", " << j["threads"] << " threads\n"
             << grouped(std::int64_t(j["step_ms"].size())) << " steps in " << fixed(j["total_ms"], 3)
             << " ms; median step " << fixed(j["median_ms"], 3) << " ms, of it the update " << fixed(j["median_update_ms"], 3)
