@@ -138,7 +138,7 @@ class TrainingLoader : public CheckpointHandler {
       return differs("header.arithmetic_version", kArithmeticVersion, h.arithmetic_version);
     }
     if (state_.profile != wanted.profile) {
-      return differs("header.profile", std::uint64_t(wanted.profile) + 1, std::uint64_t(h.profile));
+      return differs("header.profile", std::uint64_t(message_of(wanted.profile)), std::uint64_t(h.profile));
     }
     if (h.tensor_count != std::uint32_t(table_.count())) {
       return differs("header.tensor_count", std::uint64_t(table_.count()), h.tensor_count);

@@ -81,6 +81,8 @@ Fault read_message(const thimble_checkpoint_Schedule& schedule, Schedule& to) {
   return fault_of(to) == nullptr ? Fault{} : bad("header.schedule", 0, 0);
 }
 
+thimble_checkpoint_Profile message_of(Profile profile) { return to_schema<thimble_checkpoint_Profile>(profile); }
+
 thimble_checkpoint_Optimizer message_of(const OptimizerOptions& o, const BetaPowers& powers) {
   return {to_schema<thimble_checkpoint_OptimizerKind>(o.kind),
           o.beta1,
@@ -106,7 +108,7 @@ CheckpointHeader header_of(const TrainingState& s) {
   CheckpointHeader h = thimble_checkpoint_Header_init_zero;
   h.format_version = kFormatVersion;
   h.arithmetic_version = kArithmeticVersion;
-  h.profile = to_schema<thimble_checkpoint_Profile>(s.profile);
+  h.profile = message_of(s.profile);
   for (int i = 0; i < s.model.size(); ++i) h.model[i] = s.model.text[i];
   h.has_gpt = s.has_gpt;
   h.gpt = s.gpt;

@@ -38,6 +38,8 @@ constexpr double next_running_loss(double mean, std::int64_t step, double loss) 
   return mean + weight * (loss - mean);
 }
 
+thimble_checkpoint_Profile message_of(Profile profile);
+
 // Optimizer and schedule as the schema has them. Reading checks every value and names the first that no run can have.
 thimble_checkpoint_Optimizer message_of(const OptimizerOptions& options, const BetaPowers& powers = {});
 thimble_checkpoint_Schedule message_of(const Schedule& schedule);

@@ -33,16 +33,20 @@ thimble_board_Fault message_of(const Fault& f) {
 
 }  // namespace
 
-std::uint32_t run_hash(const TrainOptions& options, std::int32_t accumulate, bool data_from_host) {
+thimble_board_Configure training_of(const TrainOptions& options, std::int32_t accumulate, bool data_from_host) {
   thimble_board_Configure c = thimble_board_Configure_init_zero;
   c.accumulate = std::uint32_t(accumulate);
   c.data_from_host = data_from_host;
   c.has_optimizer = c.has_schedule = true;
   c.optimizer = message_of(options.optimizer);
   c.schedule = message_of(options.schedule);
+  return c;
+}
+
+std::uint32_t run_hash(const thimble_board_Configure& training) {
   pb_byte_t bytes[thimble_board_Configure_size];
   pb_ostream_t stream = pb_ostream_from_buffer(bytes, sizeof(bytes));
-  pb_encode(&stream, thimble_board_Configure_fields, &c);
+  pb_encode(&stream, thimble_board_Configure_fields, &training);
   Crc32c crc;
   crc.add(std::as_bytes(std::span(bytes, stream.bytes_written)));
   return crc.value();
@@ -251,7 +255,7 @@ BoardProgram::Result BoardProgram::get_profile(const thimble_board_GetProfile& c
 void BoardProgram::describe(thimble_board_State& s) const {
   s.protocol_version = kProtocolVersion;
   put_text(s.model, model_.name.view());
-  s.profile = thimble_checkpoint_Profile(int(model_.profile) + 1);
+  s.profile = message_of(model_.profile);
   s.arithmetic_version = kArithmeticVersion;
   s.activity = activity_;
   s.step = steps_done();
@@ -271,7 +275,7 @@ void BoardProgram::describe(thimble_board_State& s) const {
   s.context = std::uint32_t(engine_.layout().limit.context);
   s.vocabulary = std::uint32_t(engine_.layout().vocabulary);
   s.loss = state_.running_loss;
-  s.run_hash = run_hash(state_.options, state_.accumulate, state_.run.data_from_host);
+  s.run_hash = run_hash(training_of(state_.options, state_.accumulate, state_.run.data_from_host));
 }
 
 void BoardProgram::report_state() {

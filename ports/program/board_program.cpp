@@ -38,7 +38,7 @@ void BoardProgram::start() {
   set_activity(fault_ ? thimble_board_Activity_ACTIVITY_FAILED : thimble_board_Activity_ACTIVITY_STOPPED);
   if (!fault_) go_on();
   if (!fault_ && trained_on != 0 && state_.data_hash != trained_on) {
-    fault_ = {FaultKind::bad_value, "another text in flash", 0, 0, trained_on, state_.data_hash};
+    fault_ = {FaultKind::bad_value, kAnotherText, 0, 0, trained_on, state_.data_hash};
     set_activity(thimble_board_Activity_ACTIVITY_FAILED);
   }
   report_state();

@@ -25,8 +25,12 @@ struct BoardModel {
   RunPlan run;
 };
 
-/// State.run_hash of a run with these options.
-std::uint32_t run_hash(const TrainOptions& options, std::int32_t accumulate, bool data_from_host);
+/// What Configure says of training; and State.run_hash, its fingerprint.
+thimble_board_Configure training_of(const TrainOptions& options, std::int32_t accumulate, bool data_from_host);
+std::uint32_t run_hash(const thimble_board_Configure& training);
+
+/// The fault of a board whose run in flash was on another text than its image has.
+inline constexpr const char* kAnotherText = "another text in flash";
 
 class BoardProgram {
  public:

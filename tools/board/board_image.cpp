@@ -95,17 +95,23 @@ std::string configuration(const std::vector<std::string>& command) {
   return text;
 }
 
+/// `there` says where the bytes are that there are.
+[[noreturn]] void throw_no_flash(const std::string& what, std::int64_t needed, const fs::path& text,
+                                 std::int64_t available, const std::string& there) {
+  const std::string of_text =
+      text.empty() ? "" : ", of which " + std::to_string(fs::file_size(text)) + " are the text";
+  throw Error(what,
+              "the image needs " + std::to_string(needed) + " bytes of flash" + of_text + ", but there are " +
+                  std::to_string(available) + " " + there + ": " + std::to_string(needed - available) + " are missing",
+              "give it a shorter text");
+}
+
 void run_or_throw(const std::vector<std::string>& command, const fs::path& log, const BoardInfo& board,
                   const ImageRequest& request) {
   if (run_program(command, log) == 0) return;
   const std::string what = request.model->name + " on " + board.name, printed = read_file(log.string());
   if (const std::int64_t missing = missing_flash(printed); missing > 0) {
-    const std::string text =
-        request.text.empty() ? "" : ", of which " + std::to_string(fs::file_size(request.text)) + " are the text";
-    throw Error(what,
-                "the image needs " + std::to_string(board.code_bytes + missing) + " bytes of flash" + text +
-                    ", but there are " + std::to_string(board.code_bytes) + " beside the checkpoints",
-                "give it a shorter text");
+    throw_no_flash(what, board.code_bytes + missing, request.text, board.code_bytes, "beside the checkpoints");
   }
   throw Error(what, "the image could not be built:\n" + first_error(printed), "all that was printed is in " + log.string());
 }
@@ -203,12 +209,9 @@ BoardImage build_image(const BoardInfo& board, const ImageRequest& request) {
   image.documents = request.documents;
   if (text.empty()) image.text = folder / "generated" / "names.txt";
   image.size = image_size(image.elf, board);
-  if (const std::int64_t missing = image.size.flash_bytes - board.qemu_flash_bytes; missing > 0) {
-    throw Error(model.name + " on " + board.name,
-                "the image needs " + std::to_string(image.size.flash_bytes) + " bytes of flash, of which " +
-                    std::to_string(fs::file_size(image.text)) + " are the text, but QEMU has memory for " +
-                    std::to_string(board.qemu_flash_bytes) + " of the board's: " + std::to_string(missing) + " are missing",
-                "give it a shorter text");
+  if (image.size.flash_bytes > board.qemu_flash_bytes) {
+    throw_no_flash(model.name + " on " + board.name, image.size.flash_bytes, image.text, board.qemu_flash_bytes,
+                   "that QEMU has memory for");
   }
   return image;
 }

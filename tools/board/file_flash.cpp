@@ -1,12 +1,6 @@
 #include "tools/board/file_flash.hpp"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 
 #include "core/checkpoint/store.hpp"
 #include "tools/files/atomic_file.hpp"
@@ -39,27 +33,16 @@ void make_erased(const std::filesystem::path& path, const FlashGeometry& g) {
 }  // namespace
 
 ClaimedFlash::ClaimedFlash(const std::filesystem::path& path, const BoardInfo& board)
-    : path_(path.empty() ? path : std::filesystem::absolute(path)) {
-  const std::string where = path.string();
-  if (path.empty()) throw Error("--flash", "names no file", "give the file that holds the board's flash");
+    : path_(std::filesystem::absolute(path)) {
   if (path_.string().size() > kMostPathBytes) {
-    throw Error(where, "is longer than the " + std::to_string(kMostPathBytes) + " bytes that a board's program reads",
+    throw Error(path.string(), "is longer than the " + std::to_string(kMostPathBytes) + " bytes that a board's program reads",
                 "give a file with a shorter path");
   }
   if (!std::filesystem::exists(path_)) make_erased(path_, board.checkpoint_flash);
-  if (!std::filesystem::is_regular_file(path_)) throw Error(where, "is no file", "give a file for the board's flash");
-  descriptor_ = ::open(path_.c_str(), O_RDWR | O_CLOEXEC);
-  if (descriptor_ < 0) throw Error(where, std::string("cannot be written: ") + std::strerror(errno), "");
-  try {
-    require_size(path, std::filesystem::file_size(path_), board);
-    if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) throw Error(where, "is the flash of another run", "wait for its end");
-  } catch (...) {
-    ::close(descriptor_);
-    throw;
-  }
+  if (!std::filesystem::is_regular_file(path_)) throw Error(path.string(), "is no file", "give a file for the board's flash");
+  require_size(path, std::filesystem::file_size(path_), board);
+  lock_.emplace(path_, "is the flash of another run");
 }
-
-ClaimedFlash::~ClaimedFlash() { ::close(descriptor_); }
 
 FileFlash::FileFlash(const std::filesystem::path& path, const BoardInfo& board)
     : file_(path), geometry_(board.checkpoint_flash) {

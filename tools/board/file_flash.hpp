@@ -1,8 +1,11 @@
 #pragma once
 /// The flash of an emulated board: the file that QEMU keeps it in.
 
+#include <optional>
+
 #include "core/checkpoint/flash.hpp"
 #include "tools/board/board_info.hpp"
+#include "tools/board/file_lock.hpp"
 #include "tools/files/mapped_file.hpp"
 
 namespace thimble {
@@ -27,15 +30,12 @@ class ClaimedFlash {
  public:
   /// An Error where it can be neither made nor written, is not of the board's size, or belongs to another run.
   ClaimedFlash(const std::filesystem::path& path, const BoardInfo& board);
-  ~ClaimedFlash();
-  ClaimedFlash(const ClaimedFlash&) = delete;
-  ClaimedFlash& operator=(const ClaimedFlash&) = delete;
 
   const std::filesystem::path& path() const { return path_; }
 
  private:
   std::filesystem::path path_;  ///< absolute
-  int descriptor_ = -1;
+  std::optional<FileLock> lock_;
 };
 
 /// The newest whole checkpoint in a flash; an Error where there is none.

@@ -11,13 +11,14 @@
 
 namespace thimble {
 
-FileLock::FileLock(const std::filesystem::path& file)
+FileLock::FileLock(const std::filesystem::path& file, const char* if_held)
     : descriptor_(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
   if (descriptor_ < 0) throw Error(file.string(), std::strerror(errno), "");
-  while (::flock(descriptor_, LOCK_EX) != 0) {
+  while (::flock(descriptor_, if_held == nullptr ? LOCK_EX : LOCK_EX | LOCK_NB) != 0) {
     if (errno == EINTR) continue;
     const int failed = errno;
     ::close(descriptor_);
+    if (failed == EWOULDBLOCK) throw Error(file.string(), if_held, "wait for its end");
     throw Error(file.string(), std::strerror(failed), "");
   }
 }

@@ -7,8 +7,9 @@ namespace thimble {
 
 class FileLock {
  public:
-  /// Makes the file where there is none; waits until no other process, or object of this one, holds it.
-  explicit FileLock(const std::filesystem::path& file);
+  /// Makes the file where there is none; waits until no other process, or object of this one, holds it. With `if_held`, an
+  /// Error says that instead.
+  explicit FileLock(const std::filesystem::path& file, const char* if_held = nullptr);
   ~FileLock();
   FileLock(const FileLock&) = delete;
   FileLock& operator=(const FileLock&) = delete;

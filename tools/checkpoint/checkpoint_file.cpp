@@ -78,13 +78,13 @@ CheckpointFile::CheckpointFile(const std::filesystem::path& path) : TensorFile(p
 CheckpointHeader checked_header(std::span<const std::byte> bytes, const std::string& where) {
   struct Head : CheckpointHandler {
     Fault header(const CheckpointHeader& h) override {
-      header_of = h;
+      found = h;
       return {};
     }
-    CheckpointHeader header_of = {};
+    CheckpointHeader found = {};
   } head;
   if (const Fault f = read_checkpoint(source_of(bytes), head)) throw_fault(f, where);
-  return head.header_of;
+  return head.found;
 }
 
 bool CheckpointFile::recognises(std::span<const std::byte> first) {

@@ -10,6 +10,7 @@
 #include "tools/checkpoint/checkpoint_file.hpp"
 #include "tools/command/board_flags.hpp"
 #include "tools/command/board_run.hpp"
+#include "tools/command/board_text.hpp"
 #include "tools/files/atomic_file.hpp"
 #include "tools/files/mapped_file.hpp"
 
@@ -62,12 +63,11 @@ void list(bool json) {
 
 void build(const BoardFlags& flags) {
   const BoardInfo& b = find_board(flags.board);
-  require_data(flags);
+  static_cast<void>(board_symbols(flags));
   const BoardImage image = build_image(b, flags.request());
   if (flags.json) {
     const Model& m = find_model(flags.model);
-    const ImageArena arena =
-        image_arena(m, b, board_schedule(m, flags.recompute));
+    const ImageArena arena = image_arena(m, b, board_schedule(m, flags.recompute));
     Json j{{"board", b.name},
            {"model", flags.model},
            {"image", image.elf.string()},
@@ -115,21 +115,20 @@ std::vector<std::byte> pulled(const BoardFlags& flags) {
   return bytes;
 }
 
-/// An Error unless that is a checkpoint of that model, for that arithmetic.
-void require_match(const CheckpointHeader& h, const std::string& where, const std::string& model, int profile) {
-  if (std::string(h.model) != model) throw Error(where, std::string("is a checkpoint of ") + h.model + ", not of " + model);
-  if (int(h.profile) != profile) {
+/// An Error unless a checkpoint is of the board's model and profile.
+void require_match(const CheckpointHeader& h, const std::string& where, const BoardFlags& flags) {
+  if (flags.model != h.model) throw Error(where, std::string("is a checkpoint of ") + h.model + ", not of " + flags.model);
+  if (h.profile != message_of(find_board(flags.board).profile)) {
     throw Error(where, "was trained with other multiply-adds (fused or separate) than the board's", "");
   }
 }
 
-int profile_number(const BoardInfo& b) { return int(b.profile) + 1; }
-
 void pull(BoardFlags flags, const std::string& file) {
   AtomicFile out(file);
   const std::vector<std::byte> bytes = pulled(flags);
-  const CheckpointHeader header = checked_header(bytes, flags.flash ? *flags.flash : flags.serial);
-  require_match(header, flags.flash ? *flags.flash : flags.serial, flags.model, profile_number(find_board(flags.board)));
+  const std::string where = flags.flash.value_or(flags.serial);
+  const CheckpointHeader header = checked_header(bytes, where);
+  require_match(header, where, flags);
   out.write_at(0, bytes);
   out.commit();
   const std::uint64_t step = header.progress.step;
@@ -142,7 +141,7 @@ void push(BoardFlags flags, const std::string& file) {
     throw Error("board push", "where to?", "give --flash FILE, for the emulated board's flash, or --serial DEVICE");
   }
   const MappedFile mapped(file);
-  require_match(checked_header(mapped.bytes(), file), file, flags.model, profile_number(find_board(flags.board)));
+  require_match(checked_header(mapped.bytes(), file), file, flags);
   flags.free_running = true;  // nothing is measured
   while_stopped(flags, [&](BoardClient& client, const BoardClient::State&) {
     client.push(mapped.bytes());

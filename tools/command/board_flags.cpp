@@ -36,7 +36,8 @@ void BoardFlags::add_line_to(CLI::App& c) {
   c.add_option("--baud", baud, "Of the serial device")->check(whole_number(9600, 921600))->capture_default_str();
   c.add_option("--flash", flash,
                "File with the emulated board's flash, made where there is none: a run goes on from it; default: a board "
-               "without a flash for checkpoints");
+               "without a flash for checkpoints")
+      ->check(file_name());
   c.add_flag("--free-running", free_running,
              "Emulate as fast as it goes; ticks are then not instructions");
 }

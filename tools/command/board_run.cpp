@@ -13,11 +13,10 @@
 #include "ports/program/board_program.hpp"
 #include "tools/board/host_twin.hpp"
 #include "tools/command/board_flags.hpp"
+#include "tools/command/board_text.hpp"
 #include "tools/command/interrupt.hpp"
 #include "tools/command/train_flags.hpp"
-#include "tools/data/documents.hpp"
 #include "tools/files/json_lines.hpp"
-#include "tools/files/text_file.hpp"
 #include "tools/terminal/plot.hpp"
 #include "tools/terminal/progress.hpp"
 
@@ -43,23 +42,6 @@ struct RunFlags {
   int length = 64;
   double temperature = 0.8;
 };
-
-/// The symbols of the text that the board trains on; nothing where they are not known. An Error where the model cannot
-/// train on it.
-std::optional<Symbols> symbols_of(const BoardFlags& f) {
-  find_board(f.board);
-  const Model& m = find_model(f.model);
-  if (!m.takes_tokens()) throw Error("board", m.name + " takes no tokens: it is there for grad and gradcheck", "");
-  const std::size_t vocabulary = std::size_t(m.vocabulary()), context = std::size_t(m.extent.context);
-  if (!f.text.empty()) {
-    DataChoice choice;
-    choice.text = f.text;
-    return Symbols::from_json(open_data(choice, m, m.extent, 0)->metadata().at("tokenizer"), f.text);
-  }
-  if (!f.documents.empty()) return Documents(read_file(f.documents), context, vocabulary, f.documents).symbols();
-  if (!f.serial.empty()) return std::nullopt;
-  return Documents(kGeneratedNames, context, vocabulary, "the generated names").symbols();
-}
 
 /// Before the board trains for a prompt that it cannot read.
 void require_prompt(const RunFlags& f, const std::optional<Symbols>& symbols) {
@@ -145,11 +127,7 @@ class BoardRun {
   }
 
   std::unique_ptr<DataSource> open() const {
-    DataChoice choice;
-    const bool documents = flags_.board.text.empty();
-    (documents ? choice.documents : choice.text) = text_file();
-    choice.in_order = documents;
-    return open_data(choice, model_, model_.extent, flags_.train.common.seed);
+    return open_board_text(flags_.board, text_file(), flags_.train.common.seed);
   }
 
   void open_line() {
@@ -184,7 +162,7 @@ class BoardRun {
     if (text_at_fault()) {
       throw Error("board", field + " for " + model_.name, "the board needs an image with another text (--text, --documents)");
     }
-    if (field.starts_with("another text")) {
+    if (field == kAnotherText) {
       throw Error("board", "the run in its flash was on another text", "give it that text, or --fresh, which forgets the run");
     }
     throw Error("board", "its checkpoint: " + field + " " + text_of(FaultKind(state_.fault.kind)), "--fresh begins anew");
@@ -201,14 +179,13 @@ class BoardRun {
     if (std::string(state_.model) != model_.name) {
       throw Error("board", std::string("it runs ") + state_.model + ", not " + model_.name, "");
     }
-    const bool same = state_.seed == flags_.train.common.seed && state_.steps == std::uint64_t(steps_) &&
-                      state_.run_hash == run_hash(options_, std::int32_t(flags_.train.accumulate), flags_.from_host);
+    const bool same_length = state_.seed == flags_.train.common.seed && state_.steps == std::uint64_t(steps_);
+    const bool same = same_length && state_.run_hash == run_hash(training());
     const bool begun = state_.step > 0 && state_.saves > 0;
     if (begun && !same && !flags_.fresh) {
       throw Error("board", "it has a run of seed " + std::to_string(state_.seed) + " at step " +
                                std::to_string(state_.step) + " of " + std::to_string(state_.steps) +
-                               (state_.seed == flags_.train.common.seed && state_.steps == std::uint64_t(steps_)
-                                    ? ", with another optimizer, schedule, --accumulate or --from-host" : ""),
+                               (same_length ? ", with another optimizer, schedule, --accumulate or --from-host" : ""),
                   "give it the same options, or --fresh, which forgets it");
     }
     const bool failed = state_.activity == thimble_board_Activity_ACTIVITY_FAILED;
@@ -234,19 +211,19 @@ class BoardRun {
     throw Error(link_.board().name, "trains on another text than " + text_file(), "build its image with this file");
   }
 
+  thimble_board_Configure training() const {
+    return training_of(options_, std::int32_t(flags_.train.accumulate), flags_.from_host);
+  }
+
   void configure() {
     BoardClient& c = link_.client();
     BoardClient::Command command = thimble_board_Command_init_zero;
     command.which_action = thimble_board_Command_configure_tag;
     thimble_board_Configure& to = command.action.configure;
+    to = training();
     to.seed = flags_.train.common.seed;
     to.steps = std::uint64_t(steps_);
-    to.accumulate = std::uint32_t(flags_.train.accumulate);
     to.save_every = save_every();
-    to.data_from_host = flags_.from_host;
-    to.has_optimizer = to.has_schedule = true;
-    to.optimizer = message_of(options_.optimizer);
-    to.schedule = message_of(options_.schedule);
     state_ = c.require(command, "configure").what.state;
     if (state_.has_fault && state_.fault.kind != 0) throw_fault();
   }
@@ -402,7 +379,8 @@ class BoardRun {
   void report() {
     state_ = link_.client().ask();
     Json j{{"board", link_.board().name}, {"model", model_.name}, {"activity", text_of(state_.activity)},
-           {"interrupted", stopped_}, {"steps", state_.step}, {"digest", digest_text(state_.digest)}, {"ticks_per_step", median_ticks()},
+           {"interrupted", stopped_}, {"steps", state_.step}, {"digest", digest_text(state_.digest)},
+           {"ticks_per_step", median_ticks()},
            {"ticks_are", state_.tick_unit == thimble_board_TickUnit_TICK_UNIT_INSTRUCTIONS ? "instructions" :
                          state_.tick_unit == thimble_board_TickUnit_TICK_UNIT_CYCLES ? "cycles" : "microseconds"},
            {"arena_bytes", state_.arena_bytes}, {"stack_high_water", state_.stack_high_water},
@@ -493,8 +471,6 @@ class BoardRun {
 
 }  // namespace
 
-void require_data(const BoardFlags& flags) { static_cast<void>(symbols_of(flags)); }
-
 void add_board_run_command(CLI::App& board) {
   const auto f = std::make_shared<RunFlags>();
   CLI::App* const c = board.add_subcommand("run", "Train on a board");
@@ -526,7 +502,7 @@ void add_board_run_command(CLI::App& board) {
     if (f->from_host) require_one_row(find_model(f->board.model));
     const double clip = f->train.clip.value_or(find_model(f->board.model).training.optimizer.clip);
     f->board.fuse_update = f->train.accumulate == 1 && clip == 0;
-    require_prompt(*f, symbols_of(f->board));
+    require_prompt(*f, board_symbols(f->board));
     const int status = BoardRun(*f).run();
     if (status != 0) throw CLI::RuntimeError(status);
   });
