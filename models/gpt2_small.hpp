@@ -12,6 +12,7 @@ struct Gpt2Small {
   static constexpr TrainOptions kTraining{
       .optimizer = {.beta2 = 0.95, .weight_decay = 0.1, .clip = 1.0},
       .schedule = {.kind = ScheduleKind::cosine, .peak = 6e-4, .floor = 6e-5, .warmup_steps = 2000, .total_steps = 600000}};
+  static constexpr const char* kRecompute = "elements";
   static constexpr void build(TapeBuilder& t) { build_gpt(t, kConfig); }
 };
 

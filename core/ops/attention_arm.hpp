@@ -26,14 +26,6 @@ struct ArmChain {
 };
 static_assert(offsetof(ArmChain, a_step) == 16 && offsetof(ArmChain, triangle) == 44);
 
-#define THIMBLE_ARM_LOWER_ADD(number)                                                                   \
-  "vfma.f32 s8, s16, " number "\n vfma.f32 s9, s17, " number "\n vfma.f32 s10, s18, " number             \
-  "\n vfma.f32 s11, s19, " number "\n vfma.f32 s12, s20, " number "\n vfma.f32 s13, s21, " number        \
-  "\n vfma.f32 s14, s22, " number "\n vfma.f32 s15, s23, " number "\n"
-#define THIMBLE_ARM_UPPER_ADD(number)                                                                   \
-  "vfma.f32 s0, s16, " number "\n vfma.f32 s1, s17, " number "\n vfma.f32 s2, s18, " number              \
-  "\n vfma.f32 s3, s19, " number "\n vfma.f32 s4, s20, " number "\n vfma.f32 s5, s21, " number           \
-  "\n vfma.f32 s6, s22, " number "\n vfma.f32 s7, s23, " number "\n"
 #define THIMBLE_ARM_NEXT_OF_B "vldmia r3, {s16-s23}\n add r3, r4\n"
 #define THIMBLE_ARM_LOAD                                                                                     \
   "push {r4-r11, lr}\n vpush {s16-s31}\n ldr r8, [r0]\n ldr r10, [r0, #4]\n ldr r11, [r0, #8]\n"              \
@@ -45,16 +37,13 @@ static_assert(offsetof(ArmChain, a_step) == 16 && offsetof(ArmChain, triangle) =
 #define THIMBLE_ARM_STORE                                                                                \
   "ldr r12, [r0, #12]\n cmp r12, #0\n beq 6f\n vldr s16, [r12]\n ldr r5, [r0, #40]\n add r12, r5\n"       \
   "vldr s17, [r12]\n add r12, r5\n str r12, [r0, #12]\n"                                                  \
-  "vmul.f32 s0, s0, s16\n vmul.f32 s1, s1, s16\n vmul.f32 s2, s2, s16\n vmul.f32 s3, s3, s16\n"           \
-  "vmul.f32 s4, s4, s16\n vmul.f32 s5, s5, s16\n vmul.f32 s6, s6, s16\n vmul.f32 s7, s7, s16\n"           \
-  "vmul.f32 s8, s8, s17\n vmul.f32 s9, s9, s17\n vmul.f32 s10, s10, s17\n vmul.f32 s11, s11, s17\n"       \
-  "vmul.f32 s12, s12, s17\n vmul.f32 s13, s13, s17\n vmul.f32 s14, s14, s17\n vmul.f32 s15, s15, s17\n"   \
+  THIMBLE_ARM_EACH_BY("vmul.f32", A, A, "s16") THIMBLE_ARM_EACH_BY("vmul.f32", B, B, "s17")               \
   "6: vstmia r11, {s0-s7}\n add r11, r9\n vstmia r11, {s8-s15}\n add r11, r9\n"                           \
   "subs r7, #1\n bne 0b\n vpop {s16-s31}\n pop {r4-r11, pc}\n .balign 4\n 9: .zero 64\n"
 
 /// Rows of sums lie across the rows of a: a[t, r]. In a triangle row r takes r more summands than the first one.
 #define THIMBLE_ARM_STEP "vldr d12, [r1]\n add r1, r6\n" THIMBLE_ARM_NEXT_OF_B \
-  THIMBLE_ARM_UPPER_ADD("s24") THIMBLE_ARM_LOWER_ADD("s25")
+  THIMBLE_ARM_EACH_BY("vfma.f32", A, C, "s24") THIMBLE_ARM_EACH_BY("vfma.f32", B, C, "s25")
 [[gnu::naked, gnu::noinline]] inline void arm_chain_across(ArmChain*) {
   asm(THIMBLE_ARM_LOAD THIMBLE_ARM_START
       "mov r1, r8\n add r8, #8\n mov r3, r10\n lsrs r5, lr, #2\n beq 2f\n"
@@ -62,19 +51,19 @@ static_assert(offsetof(ArmChain, a_step) == 16 && offsetof(ArmChain, triangle) =
       "2: ands r5, lr, #3\n beq 4f\n"
       "3:\n" THIMBLE_ARM_STEP "subs r5, #1\n bne 3b\n"
       "4: ldr r5, [r0, #44]\n cbz r5, 5f\n add lr, r5\n"
-      "vldr s25, [r1, #4]\n vldmia r3, {s16-s23}\n" THIMBLE_ARM_LOWER_ADD("s25")
+      "vldr s25, [r1, #4]\n vldmia r3, {s16-s23}\n" THIMBLE_ARM_EACH_BY("vfma.f32", B, C, "s25")
       "5:\n" THIMBLE_ARM_STORE);
 }
 #undef THIMBLE_ARM_STEP
 
 /// Rows of sums are rows of a: a[r, t]. In a triangle row r leaves the first r summands out.
 #define THIMBLE_ARM_STEP(upper, lower) \
-  THIMBLE_ARM_NEXT_OF_B THIMBLE_ARM_UPPER_ADD(upper) THIMBLE_ARM_LOWER_ADD(lower)
+  THIMBLE_ARM_NEXT_OF_B THIMBLE_ARM_EACH_BY("vfma.f32", A, C, upper) THIMBLE_ARM_EACH_BY("vfma.f32", B, C, lower)
 [[gnu::naked, gnu::noinline]] inline void arm_chain_along(ArmChain*) {
   asm(THIMBLE_ARM_LOAD THIMBLE_ARM_START
       "mov r1, r8\n add r2, r8, r6\n add r8, r2, r6\n mov r3, r10\n mov r12, lr\n"
       "ldr r5, [r0, #44]\n cbz r5, 5f\n sub lr, r5\n sub r12, #1\n add r8, #8\n add r10, r10, r4, lsl #1\n"
-      "vldmia r1!, {s24}\n add r2, #4\n" THIMBLE_ARM_NEXT_OF_B THIMBLE_ARM_UPPER_ADD("s24")
+      "vldmia r1!, {s24}\n add r2, #4\n" THIMBLE_ARM_NEXT_OF_B THIMBLE_ARM_EACH_BY("vfma.f32", A, C, "s24")
       "5: lsrs r5, r12, #2\n beq 2f\n"
       "1: vldmia r1!, {s24-s27}\n vldmia r2!, {s28-s31}\n"
       THIMBLE_ARM_STEP("s24", "s28") THIMBLE_ARM_STEP("s25", "s29")
@@ -84,8 +73,6 @@ static_assert(offsetof(ArmChain, a_step) == 16 && offsetof(ArmChain, triangle) =
       "4:\n" THIMBLE_ARM_STORE);
 }
 #undef THIMBLE_ARM_STEP
-#undef THIMBLE_ARM_LOWER_ADD
-#undef THIMBLE_ARM_UPPER_ADD
 #undef THIMBLE_ARM_NEXT_OF_B
 #undef THIMBLE_ARM_LOAD
 #undef THIMBLE_ARM_START

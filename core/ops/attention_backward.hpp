@@ -125,10 +125,9 @@ class AttentionBackward {
         {k.at, k.stride, queries_, pitch_, shape_.D, tile_, shape_.scale, nullptr}, keys, vecs_, diagonal);
 #if THIMBLE_ARM_FPU
     if constexpr (kHasArmFpu<Vec>) {
-      for (int v = 0; v < vecs_; ++v) {
-        const std::ptrdiff_t column = v * S::width, seen = diagonal ? column + S::width : keys;
-        exp_rows(tile_ + column, pitch_, seen < keys ? seen : keys, Vec::load(maxima_ + column),
-                 Vec::load(inverse_sums_ + column));
+      for (std::ptrdiff_t column = 0; column < vecs_ * S::width; column += 8) {
+        exp_rows(tile_ + column, pitch_, diagonal && column + 8 < keys ? column + 8 : keys, maxima_ + column,
+                 inverse_sums_ + column);
       }
       return;
     }

@@ -51,14 +51,12 @@ class AttentionForward {
 
   void run() {
     transpose_queries<S>(x_.q.at, x_.q.stride, x_.count, shape_.D, queries_, pitch_);
-    scores();
-#if THIMBLE_ARM_FPU
     if constexpr (kHasArmFpu<Vec>) {
-      for (int v = 0; v < vecs_; v += 2) arm_weights(v);
-      return values();
+      this->arm_scores();
+    } else {
+      scores();
+      for (int v = 0; v < vecs_; ++v) weights(v);
     }
-#endif
-    for (int v = 0; v < vecs_; ++v) weights(v);
     values();
   }
   /// The statistics of the block's rows.
@@ -70,23 +68,12 @@ class AttentionForward {
     const real lowest = -std::numeric_limits<real>::infinity();
     for (int v = 0; v < vecs_; ++v) Vec::broadcast(lowest).store(maxima_ + v * S::width);
     ScoreArgs<real> args = {x_.k.at, x_.k.stride, queries_, pitch_, shape_.D, strip_, shape_.scale, maxima_};
-#if THIMBLE_ARM_FPU
-    if constexpr (kHasArmFpu<Vec>) {
-      score_tiles<S, ScoreFinish::scale>(args, x_.first, vecs_, false);
-    } else
-#endif
-      score_tiles<S, ScoreFinish::scale_and_top>(args, x_.first, vecs_, false);
+    score_tiles<S, ScoreFinish::scale_and_top>(args, x_.first, vecs_, false);
     args.rows += x_.first * args.stride;
     args.to += x_.first * pitch_;
     score_tiles<S, ScoreFinish::scale>(args, x_.count, vecs_, true);
     for (int v = 0; v < vecs_; ++v) {
       Vec top = Vec::load(maxima_ + v * S::width);
-#if THIMBLE_ARM_FPU
-      if constexpr (kHasArmFpu<Vec>) {
-        const real* at = strip_ + v * S::width;
-        for (std::ptrdiff_t j = 0; j < x_.first; ++j, at += pitch_) top = maximum(Vec::load(at), top);
-      }
-#endif
       for_diagonal_keys(v, [&](Vec s, real*, std::ptrdiff_t, auto seen)
                                THIMBLE_INLINE_LAMBDA { top = maximum(seen(s, lowest), top); });
       top.store(maxima_ + v * S::width);
@@ -113,30 +100,48 @@ class AttentionForward {
   }
 
 #if THIMBLE_ARM_FPU
-  /// weights of vectors v and v + 1.
-  [[gnu::optimize("no-tree-loop-distribute-patterns")]] void arm_weights(int v) {
-    constexpr auto kStep = std::ptrdiff_t(8 * sizeof(float));
-    const int query = v * S::width, seen = x_.count - query < 8 ? x_.count - query : 8;
+  /// All scores, then eight queries at a time their maxima, weights and sums.
+  void arm_scores() {
+    const auto own = std::int32_t(x_.first);
+    arm_score_tiles<S, ScoreFinish::scale>(
+        {x_.k.at, x_.k.stride, queries_, pitch_, shape_.D, strip_, shape_.scale, nullptr}, own + x_.count, vecs_, true, own);
+    for (int query = 0; query < vecs_ * S::width; query += 8) arm_weights(query);
+  }
+
+  void arm_weights(int query) {
+    constexpr auto kBytes = std::ptrdiff_t(sizeof(float)), kStep = 8 * kBytes;
+    const int seen = x_.count - query < 8 ? x_.count - query : 8;
+    const std::ptrdiff_t keys = x_.first + query + seen, pitch = pitch_ * kBytes;
     real* const to = strip_ + query;
-    for (int w = 0; w < 2 && w * S::width < seen; ++w) {
-      const int own = w * S::width + S::width < seen ? w * S::width + S::width : seen;
-      exp_rows(to + w * S::width, pitch_, x_.first + query + own, Vec::load(maxima_ + query + w * S::width),
-               Vec::broadcast(1));
+    real* const own = to + (x_.first + query) * pitch_;
+    arm_fill_below(own, pitch, seen, to);  // what a query does not see counts as key 0, which it does
+    for (int i = 0; i < 8; ++i) maxima_[query + i] = -std::numeric_limits<real>::infinity();
+    arm_column_maxima(maxima_ + query, to, pitch, keys);
+    exp_rows(to, pitch_, keys, maxima_ + query, nullptr);
+    arm_fill_below(own, pitch, seen, kArmZeros);
+
+    // Sixteen sums of keys, then the tree; no sum is -0, so that sums of one key are that key.
+    real sums[16][8];
+    const real* from = to;
+    std::ptrdiff_t step = pitch, count = keys;
+    const auto fold = [&](std::ptrdiff_t places, std::ptrdiff_t most) THIMBLE_INLINE_LAMBDA {
+      const std::ptrdiff_t pairs = count - places < most ? count - places : most;
+      if (pairs <= 0) return;
+      arm_add_rows(sums[0], kStep, from, step, from + places * (step / kBytes), step, pairs);
+      if (from == to && pairs < places) arm_copy_rows(to + pairs * pitch_, pitch, places - pairs, sums[pairs]);
+      from = sums[0];
+      step = kStep;
+    };
+    fold(16, 16);
+    for (std::ptrdiff_t j = 32; j < keys; j += 16) {
+      arm_add_rows(sums[0], kStep, sums[0], kStep, to + j * pitch_, pitch, keys - j < 16 ? keys - j : 16);
     }
-    real* own = to + (x_.first + query) * pitch_;
-    for (int j = 0; j < seen; ++j, own += pitch_) {  // what is not seen adds nothing
-      for (int n = 0; n < j; ++n) own[n] = 0;
+    count = keys < 16 ? keys : 16;
+    for (std::ptrdiff_t half = 8; half > 0; half /= 2) {
+      fold(half, half);
+      count = count < half ? count : half;
     }
-    real sums[16 * 8];
-    const std::ptrdiff_t keys = x_.first + query + seen, pitch = pitch_ * std::ptrdiff_t(sizeof(float));
-    if (keys < 16) arm_add_rows(sums, kStep, kArmZeros, 0, kArmZeros, 0, 16);
-    for (std::ptrdiff_t j = 0; j < keys; j += 16) {
-      const bool first = j == 0 && keys >= 16;
-      arm_add_rows(sums, kStep, first ? kArmZeros : sums, first ? 0 : kStep, to + j * pitch_, pitch,
-                   keys - j < 16 ? keys - j : 16);
-    }
-    for (int half = 8; half > 0; half /= 2) arm_add_rows(sums, kStep, sums, kStep, sums + half * 8, kStep, half);
-    for (int i = 0; i < 8; ++i) inverse_sums_[query + i] = 1 / sums[i];
+    for (int i = 0; i < 8; ++i) inverse_sums_[query + i] = 1 / from[i];
   }
 #endif
 

@@ -111,26 +111,26 @@ class ScoreTile {
 };
 
 #if THIMBLE_ARM_FPU
-/// The tiles of score_tiles: 8 queries at a time, with all keys that one of them sees. `columns` are as from
-/// transpose_queries.
+/// The tiles of score_tiles: 8 queries at a time, with all keys that one of them sees, `before` of which come before the
+/// diagonal. `columns` are as from transpose_queries.
 template <class S, ScoreFinish kFinish>
-[[gnu::noinline]] void arm_score_tiles(const ScoreArgs<float>& args, std::int32_t keys, int vecs, bool diagonal) {
+[[gnu::noinline]] void arm_score_tiles(const ScoreArgs<float>& args, std::int32_t keys, int vecs, bool diagonal,
+                                       std::int32_t before = 0) {
   static_assert(kFinish != ScoreFinish::scale_and_top);
   constexpr auto kBytes = std::int32_t(sizeof(float));
   constexpr bool kScales = kFinish == ScoreFinish::scale;
-  const std::int32_t pitch = std::int32_t(args.pitch) * kBytes;
+  ArmPanel x;
+  x.a = args.rows;
+  x.lda = std::int32_t(args.stride) * kBytes;
+  x.ldc = std::int32_t(args.pitch) * kBytes;
+  x.begin = kArmZeros;
+  x.k = std::int32_t(args.depth);
+  x.finish = kScales ? ArmFinish::scale : ArmFinish::gradient;
   for (std::int32_t column = 0; column < vecs * S::width; column += 8) {
-    ArmPanel x;
-    x.a = args.rows;
     x.b = args.columns + column * std::int32_t(args.depth);
     x.c = args.to + column;
-    x.bias = kScales ? &args.scale : args.per_column + column;
-    x.lda = std::int32_t(args.stride) * kBytes;
-    x.ldc = pitch;
-    x.k = std::int32_t(args.depth);
-    x.finish = kScales ? ArmFinish::scale : ArmFinish::gradient;
-    x.begin = kArmZeros;
-    ArmProduct<S, ProductKind::nn>::tiles(x, diagonal && column + 8 < keys ? column + 8 : keys);
+    x.numbers = kScales ? &args.scale : args.per_column + column;
+    ArmProduct<S, ProductKind::nn>::tiles(x, diagonal && before + column + 8 < keys ? before + column + 8 : keys);
   }
 }
 #endif

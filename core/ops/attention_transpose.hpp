@@ -76,18 +76,15 @@ void transpose(const typename S::real* from, std::ptrdiff_t stride, int rows, in
     c = transpose_squares<S, S::width>(from, stride, rows, c, cols, to, pitch);
     if constexpr (S::width > 4) c = transpose_squares<S, 4>(from, stride, rows, c, cols, to, pitch);
   }
-  int whole = 0;
 #if THIMBLE_ARM_FPU
   if constexpr (kHasArmFpu<typename S::Vec>) {
-    if (cols % 4 == 0) whole = rows / 8 * 8;
-    for (int r = 0; r < whole; r += 8) {
-      arm_transpose(from + r * stride, stride * std::ptrdiff_t(sizeof(float)), cols / 4, to + r,
-                    pitch * std::ptrdiff_t(sizeof(float)));
+    if (cols % 4 == 0 && rows == 8 && pitch == 8) {
+      return arm_transpose(from, stride * std::ptrdiff_t(sizeof(float)), cols / 4, to);
     }
   }
 #endif
-  for (; whole < rows && c < cols; ++c) {
-    for (int r = whole; r < rows; ++r) to[c * pitch + r] = from[r * stride + c];
+  for (; c < cols; ++c) {
+    for (int r = 0; r < rows; ++r) to[c * pitch + r] = from[r * stride + c];
   }
 }
 

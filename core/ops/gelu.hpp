@@ -4,8 +4,9 @@
 ///   tanh  y = x/2 (1 + tanh(u)) = x s,  u = x (a + b x^2),  a = sqrt(2 / pi),  b = 0.044715 a
 /// with s = 1 / (1 + exp(-2u)), which costs less than tanh and does not cancel.
 ///
-/// Backward reads x and computes the function again; it overwrites or adds:
-///   erf   dx = dy ((1 + erf(x / sqrt 2)) / 2 + x exp(-x^2 / 2) / sqrt(2 pi))
+/// Backward reads x and y (which the linear layer behind wants too); it overwrites or adds. With s = y / x, or 1/2 where
+/// x^2 rounds to 0:
+///   erf   dx = dy (s + x exp(-x^2 / 2) / sqrt(2 pi))
 ///   tanh  dx = dy (s + 2 x s (1 - s) (a + 3 b x^2))
 /// Error: erf a few roundings of |x| (1 + erf cancels where x is below -1), tanh some 2 |u| roundings of |y|.
 /// Aliasing: dx may be dy.
@@ -34,22 +35,18 @@ struct GeluOf {
     return mul_add(half, erf_of(x), half);
   }
 
-  THIMBLE_INLINE static Vec derivative(Vec x, GeluKind kind) {
-    if (kind == GeluKind::erf) {
-      const Vec half = constant(0.5);
-      const Vec density = constant(kInverseRootTwoPi) * exp(-(half * x) * x);
-      return mul_add(x, density, mul_add(half, erf_of(x), half));
-    }
-    const Vec one = constant(1);
+  /// y = value(x)
+  THIMBLE_INLINE static Vec derivative(Vec x, Vec y, GeluKind kind) {
+    const Vec half = constant(0.5);
+    const Vec s = select(x * x <= constant(0), half, y / x);
+    if (kind == GeluKind::erf) return mul_add(x, constant(kInverseRootTwoPi) * exp(-(half * x) * x), s);
     // Beyond 16 the derivative is 0 or 1 in every digit, but the square may overflow. A NaN comes through.
     if constexpr (Branching<Vec>) {
       if (!Vec::are_within(x, 16)) x = clamped(x, real(-16), real(16));
     } else {
       x = clamped(x, real(-16), real(16));
     }
-    const Vec square = x * x;
-    const Vec s = one / logistic_divisor(x, square);
-    return mul_add(x * mul_add(-s, s, s), mul_add(constant(6 * kB), square, constant(2 * kA)), s);
+    return mul_add(x * mul_add(-s, s, s), mul_add(constant(6 * kB), x * x, constant(2 * kA)), s);
   }
 
  private:
@@ -70,10 +67,10 @@ struct GeluOf {
 struct Gelu {
   static constexpr Name name{"gelu"};
 
-  /// exp, erf and tanh count as one each.
+  /// exp and erf count as one each.
   static constexpr Flops flops(const Value& v, const Extent& extent) {
     const std::int64_t n = v.shape.count(extent);
-    return GeluKind(v.dims.option) == GeluKind::erf ? Flops{5 * n, 12 * n} : Flops{7 * n, 16 * n};
+    return GeluKind(v.dims.option) == GeluKind::erf ? Flops{5 * n, 9 * n} : Flops{7 * n, 10 * n};
   }
 
   static void forward_ref(const Call<double>& call, Dims d) {
@@ -103,8 +100,8 @@ struct Gelu {
     Range mine = detail::element_share(call, d.in, worker);
 #if THIMBLE_ARM_FPU
     if constexpr (kArm<S, d>) {
-      detail::in_fours(mine, [&](std::ptrdiff_t i, std::int32_t count) {
-        return detail::arm_gelu(call.out + i, call.in(0) + i, count, detail::kArmGeluTable);
+      detail::in_groups<8>(mine, [&](std::ptrdiff_t i, std::int32_t count) {
+        return detail::arm_gelu(call.out + i, call.in(0) + i, count);
       }, [&](Range r) { forward_range<S, d>(call, r); });
     }
 #endif
@@ -118,8 +115,8 @@ struct Gelu {
 #if THIMBLE_ARM_FPU
     if constexpr (kArm<S, d>) {
       if (!call.adds_to(0)) {
-        detail::in_fours(mine, [&](std::ptrdiff_t i, std::int32_t count) {
-          return detail::arm_gelu_backward(call.d_in(0) + i, call.d_out + i, call.in(0) + i, count,
+        detail::in_groups<4>(mine, [&](std::ptrdiff_t i, std::int32_t count) {
+          return detail::arm_gelu_backward(call.d_in(0) + i, call.d_out + i, call.in(0) + i, call.out + i, count,
                                            detail::kArmGeluTable);
         }, [&](Range r) { backward_range<S, d>(call, r); });
       }
@@ -152,7 +149,8 @@ struct Gelu {
   template <class S, Dims d>
   static void backward_range(const Call<typename S::real>& call, Range range) {
     in_range<S, d>(range, [=](auto at) THIMBLE_INLINE_LAMBDA {
-      const auto slope = detail::GeluOf<typename S::Vec>::derivative(at.load(call.in(0)), GeluKind(d.option));
+      const auto slope =
+          detail::GeluOf<typename S::Vec>::derivative(at.load(call.in(0)), at.load(call.out), GeluKind(d.option));
       detail::put_gradient<S>(at, call.d_in(0), at.load(call.d_out) * slope, call.adds_to(0));
     });
   }
@@ -172,7 +170,7 @@ struct Gelu {
 constexpr ValueId gelu(TapeBuilder& t, Name name, ValueId x, GeluKind kind) {
   Value v = op_value(Gelu::name, name, t.shape(x), {x});
   v.reverse = Reverse::in_place;
-  v.needs = Needs::operand(0);
+  v.needs = Needs::operand(0) | Needs::output();
   v.dims = {.in = v.shape.cols, .option = int(kind)};
   return t.add(v);
 }

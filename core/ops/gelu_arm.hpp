@@ -1,6 +1,6 @@
 #pragma once
-/// GELU's tanh form on Arm processors with the single-precision registers s0 to s31 (Cortex-M4F, M7, M33, M55): four
-/// numbers at a time by the operations of core/ops/gelu.hpp in their order.
+/// GELU's tanh form on Arm processors with the single-precision registers s0 to s31 (Cortex-M4F, M7, M33, M55), by the
+/// operations of core/ops/gelu.hpp in their order.
 
 #include "core/base/worker.hpp"
 #include "core/simd/functions.hpp"
@@ -12,90 +12,77 @@ inline constexpr double kGeluA = 0.79788456080286535588;
 inline constexpr double kGeluB = 0.044715 * kGeluA;
 
 #if THIMBLE_ARM_FPU
-/// What it takes beside e^x, in the order of its use: factors, then four copies of each summand.
+/// What it takes: copies of each summand, then factors.
 struct ArmGeluTable {
-  float square_factor, one, slope_factor, bound_square;
-  float summand[4];
+  float summand[8];
+  float square_factor, one = 1;
   float slope_summand[4];
+  float slope_factor;
 
-  constexpr ArmGeluTable(double a, double b)
-      : square_factor(float(-2 * b)),
-        one(1),
-        slope_factor(float(6 * b)),
-        bound_square(kExpNormal<float> * kExpNormal<float>),
-        summand{float(-2 * a), float(-2 * a), float(-2 * a), float(-2 * a)},
-        slope_summand{float(2 * a), float(2 * a), float(2 * a), float(2 * a)} {}
+  constexpr ArmGeluTable(double a, double b) : square_factor(float(-2 * b)), slope_factor(float(6 * b)) {
+    for (float& copy : summand) copy = float(-2 * a);
+    for (float& copy : slope_summand) copy = float(2 * a);
+  }
 };
 
 inline constexpr ArmGeluTable kArmGeluTable(kGeluA, kGeluB);
 
-// s20 to s22: the factors, s25: the bound's square. Loads x to s28 ... s31 and computes 1 + e^u.
-#define THIMBLE_ARM_GELU_BEGIN                                                                             \
-  "vldmia %[table], {s20-s22}\n vldr s25, [%[table], #12]\n"                                             \
-  "mov %[t], %[exp]\n vldmia %[t]!, {s16-s19}\n vldr s24, [%[t]]\n"
-#define THIMBLE_ARM_GELU_DIVISOR                                                                           \
-  "0: vldmia %[x], {s28-s31}\n add %[t], %[table], #16\n vldmia %[t], {s4-s7}\n"                         \
-  "vmul.f32 s0, s28, s28\n vmul.f32 s1, s29, s29\n vmul.f32 s2, s30, s30\n vmul.f32 s3, s31, s31\n"      \
-  "vfma.f32 s4, s20, s0\n vfma.f32 s5, s20, s1\n vfma.f32 s6, s20, s2\n vfma.f32 s7, s20, s3\n"          \
-  "vmul.f32 s0, s28, s4\n vmul.f32 s1, s29, s5\n vmul.f32 s2, s30, s6\n vmul.f32 s3, s31, s7\n"          \
-  THIMBLE_ARM_ARE_WITHIN "add %[t], %[exp], #16\n" THIMBLE_ARM_EXP                                        \
-  "vadd.f32 s0, s0, s21\n vadd.f32 s1, s1, s21\n vadd.f32 s2, s2, s21\n vadd.f32 s3, s3, s21\n"
-
-/// y of `count` > 0 times four numbers; stops before four of which one is too large. Returns how many are left.
-[[gnu::noinline]] inline std::int32_t arm_gelu(float* y, const float* x, std::int32_t count, const ArmGeluTable& table) {
-  std::uint32_t a, b, c, d;
-  const float* t;
-  asm volatile(THIMBLE_ARM_GELU_BEGIN THIMBLE_ARM_GELU_DIVISOR
-      "vdiv.f32 s0, s28, s0\n vdiv.f32 s1, s29, s1\n vdiv.f32 s2, s30, s2\n vdiv.f32 s3, s31, s3\n"
-      "vstmia %[y]!, {s0-s3}\n add %[x], #16\n subs %[count], #1\n bne 0b\n"
-      "9:\n"
-      : [y] "+r"(y), [x] "+r"(x), [count] "+r"(count), [t] "=&r"(t), [a] "=&r"(a), [b] "=&r"(b), [c] "=&r"(c),
-        [d] "=&r"(d)
-      : [table] "r"(&table), [exp] "r"(&kArmExpTable)
-      : THIMBLE_ARM_ALL, "cc", "memory");
-  return count;
+/// y of `count` > 0 times eight numbers; stops before eight of which one is too large. Returns how many are left.
+[[gnu::naked, gnu::noinline]] inline std::int32_t arm_gelu(float* /*y*/, const float* /*x*/, std::int32_t /*count*/,
+                                                           const ArmGeluTable* /*table*/ = &kArmGeluTable,
+                                                           const ArmExpTable* /*exp*/ = &kArmExpTable) {
+  asm("push {r4-r11, lr}\n vpush {s16-s31}\n ldr r12, [sp, #100]\n" THIMBLE_ARM_EXP_FACTORS "str r12, [sp, #100]\n"
+      "add r12, r3, #32\n vldmia r12, {s30-s31}\n"
+      "0: vldmia r1, {s0-s7}\n" THIMBLE_ARM_EACH("vmul.f32", B, A, A)
+      "vldmia r3, {s16-s23}\n" THIMBLE_ARM_EACH_BY("vfma.f32", C, B, "s30") THIMBLE_ARM_EACH("vmul.f32", A, A, C)
+      THIMBLE_ARM_ARE_WITHIN "ldr r12, [sp, #100]\n" THIMBLE_ARM_EXP
+      THIMBLE_ARM_EACH_BY("vadd.f32", A, A, "s31")
+      "vldmia r1!, {s8-s15}\n" THIMBLE_ARM_EACH("vdiv.f32", A, B, A)
+      "vstmia r0!, {s0-s7}\n subs r2, #1\n bne 0b\n"
+      "9: mov r0, r2\n vpop {s16-s31}\n pop {r4-r11, pc}\n");
 }
 
-/// dx, overwritten, from dy and x. What is within the exponential's bound is far within the derivative's clamp.
-[[gnu::noinline]] inline std::int32_t arm_gelu_backward(float* dx, const float* dy, const float* x, std::int32_t count,
-                                                        const ArmGeluTable& table) {
-  std::uint32_t a, b, c, d;
-  const float* t;
-  asm volatile(THIMBLE_ARM_GELU_BEGIN THIMBLE_ARM_GELU_DIVISOR
-      // s = 1 / divisor in s8 ... s11
-      "vdiv.f32 s8, s21, s0\n vdiv.f32 s9, s21, s1\n vdiv.f32 s10, s21, s2\n vdiv.f32 s11, s21, s3\n"
-      // x (s - s s)
-      "vmov.f32 s0, s8\n vmov.f32 s1, s9\n vmov.f32 s2, s10\n vmov.f32 s3, s11\n"
-      "vfms.f32 s0, s8, s8\n vfms.f32 s1, s9, s9\n vfms.f32 s2, s10, s10\n vfms.f32 s3, s11, s11\n"
-      "vmul.f32 s0, s28, s0\n vmul.f32 s1, s29, s1\n vmul.f32 s2, s30, s2\n vmul.f32 s3, s31, s3\n"
+/// dx, overwritten, from dy, x and y, of `count` > 0 times four numbers. Stops before four for which the product of the
+/// squares is 0 or not finite, or not far from both; returns how many are left. What has a finite square needs no clamp.
+[[gnu::noinline]] inline std::int32_t arm_gelu_backward(float* dx, const float* dy, const float* x, const float* y,
+                                                        std::int32_t count, const ArmGeluTable& table) {
+  std::uint32_t bits;
+  asm volatile(
+      "vldr s20, [%[slope], #16]\n"
+      // x in s0 ... s3, s = y / x in s4 ... s7, x^2 in s8 ... s11
+      "0: vldmia %[x]!, {s0-s3}\n vldmia %[y]!, {s4-s7}\n"
+      "vmul.f32 s8, s0, s0\n vmul.f32 s9, s1, s1\n vmul.f32 s10, s2, s2\n vmul.f32 s11, s3, s3\n"
+      "vmul.f32 s12, s8, s9\n vmul.f32 s13, s10, s11\n vmul.f32 s12, s12, s13\n vmov %[bits], s12\n"
+      "sub %[bits], #0x03800000\n cmp %[bits], #0x78000000\n bhs 9f\n"  // from 2^-120 to 2^120
+      "vdiv.f32 s4, s4, s0\n vdiv.f32 s5, s5, s1\n vdiv.f32 s6, s6, s2\n vdiv.f32 s7, s7, s3\n"
+      // x (s - s s) in s0 ... s3
+      "vmov.f32 s12, s4\n vmov.f32 s13, s5\n vmov.f32 s14, s6\n vmov.f32 s15, s7\n"
+      "vfms.f32 s12, s4, s4\n vfms.f32 s13, s5, s5\n vfms.f32 s14, s6, s6\n vfms.f32 s15, s7, s7\n"
+      "vmul.f32 s0, s0, s12\n vmul.f32 s1, s1, s13\n vmul.f32 s2, s2, s14\n vmul.f32 s3, s3, s15\n"
       // 2 a + 6 b x^2
-      "add %[t], %[table], #32\n vldmia %[t], {s4-s7}\n"
-      "vmul.f32 s28, s28, s28\n vmul.f32 s29, s29, s29\n vmul.f32 s30, s30, s30\n vmul.f32 s31, s31, s31\n"
-      "vfma.f32 s4, s22, s28\n vfma.f32 s5, s22, s29\n vfma.f32 s6, s22, s30\n vfma.f32 s7, s22, s31\n"
-      "vfma.f32 s8, s0, s4\n vfma.f32 s9, s1, s5\n vfma.f32 s10, s2, s6\n vfma.f32 s11, s3, s7\n"
+      "vldmia %[slope], {s16-s19}\n"
+      "vfma.f32 s16, s20, s8\n vfma.f32 s17, s20, s9\n vfma.f32 s18, s20, s10\n vfma.f32 s19, s20, s11\n"
+      "vfma.f32 s4, s0, s16\n vfma.f32 s5, s1, s17\n vfma.f32 s6, s2, s18\n vfma.f32 s7, s3, s19\n"
       "vldmia %[dy]!, {s0-s3}\n"
-      "vmul.f32 s0, s0, s8\n vmul.f32 s1, s1, s9\n vmul.f32 s2, s2, s10\n vmul.f32 s3, s3, s11\n"
-      "vstmia %[dx]!, {s0-s3}\n add %[x], #16\n subs %[count], #1\n bne 0b\n"
+      "vmul.f32 s0, s0, s4\n vmul.f32 s1, s1, s5\n vmul.f32 s2, s2, s6\n vmul.f32 s3, s3, s7\n"
+      "vstmia %[dx]!, {s0-s3}\n subs %[count], #1\n bne 0b\n"
       "9:\n"
-      : [dx] "+r"(dx), [dy] "+r"(dy), [x] "+r"(x), [count] "+r"(count), [t] "=&r"(t), [a] "=&r"(a), [b] "=&r"(b),
-        [c] "=&r"(c), [d] "=&r"(d)
-      : [table] "r"(&table), [exp] "r"(&kArmExpTable)
+      : [dx] "+r"(dx), [dy] "+r"(dy), [x] "+r"(x), [y] "+r"(y), [count] "+r"(count), [bits] "=&r"(bits)
+      : [slope] "r"(table.slope_summand)
       : THIMBLE_ARM_ALL, "cc", "memory");
   return count;
 }
-#undef THIMBLE_ARM_GELU_BEGIN
-#undef THIMBLE_ARM_GELU_DIVISOR
 
-/// Takes whole fours off the front of a range: fast(begin, count) does as many as it can and returns how many it left,
-/// slow(range) does a four that stopped it.
-template <class Fast, class Slow>
-void in_fours(Range& range, Fast fast, Slow slow) {
-  while (range.size() >= 4) {
-    const std::ptrdiff_t count = range.size() / 4, left = fast(range.begin, std::int32_t(count));
-    range.begin += 4 * (count - left);
+/// Takes whole groups of kSize off the front of a range: fast(begin, count) does as many groups as it can and returns how
+/// many it left, slow(range) does one that stopped it.
+template <int kSize, class Fast, class Slow>
+void in_groups(Range& range, Fast fast, Slow slow) {
+  while (range.size() >= kSize) {
+    const std::ptrdiff_t count = range.size() / kSize, left = fast(range.begin, std::int32_t(count));
+    range.begin += kSize * (count - left);
     if (left == 0) return;
-    slow(Range{range.begin, range.begin + 4});
-    range.begin += 4;
+    slow(Range{range.begin, range.begin + kSize});
+    range.begin += kSize;
   }
 }
 #endif

@@ -27,8 +27,8 @@ struct ArmNormNumbers {
   float sixteenth = 0.0625f, eps, one = 1, zero = 0;
 };
 
-// Lanes 0 to 7 fold onto s16.
-#define THIMBLE_ARM_FOLD_EIGHT                                                                          \
+// The sum of s16 to s23, to s16.
+#define THIMBLE_ARM_FOLD_THIRD                                                                          \
   "vadd.f32 s16, s16, s20\n vadd.f32 s17, s17, s21\n vadd.f32 s18, s18, s22\n vadd.f32 s19, s19, s23\n" \
   "vadd.f32 s16, s16, s18\n vadd.f32 s17, s17, s19\n vadd.f32 s16, s16, s17\n"
 #define THIMBLE_ARM_ROW_OF_Y                                                                      \
@@ -42,26 +42,22 @@ struct ArmNormNumbers {
   std::ptrdiff_t count = rows.rows;
   asm volatile(
       "0: vldmia %[x]!, {s0-s15}\n vldmia %[numbers], {s24-s27}\n"
-      THIMBLE_ARM_EACH8("vadd.f32", "s16", "s0", "s8", "s17", "s1", "s9", "s18", "s2", "s10", "s19", "s3", "s11",
-                        "s20", "s4", "s12", "s21", "s5", "s13", "s22", "s6", "s14", "s23", "s7", "s15")
-      THIMBLE_ARM_FOLD_EIGHT "vadd.f32 s16, s16, s27\n vmul.f32 s28, s16, s24\n"
-      THIMBLE_ARM_LOW_BY("vsub.f32", "s28") THIMBLE_ARM_HIGH_BY("vsub.f32", "s28")
-      THIMBLE_ARM_EACH8("vmul.f32", "s16", "s0", "s0", "s17", "s1", "s1", "s18", "s2", "s2", "s19", "s3", "s3",
-                        "s20", "s4", "s4", "s21", "s5", "s5", "s22", "s6", "s6", "s23", "s7", "s7")
+      THIMBLE_ARM_EACH("vadd.f32", C, A, B)
+      THIMBLE_ARM_FOLD_THIRD "vadd.f32 s16, s16, s27\n vmul.f32 s28, s16, s24\n"
+      THIMBLE_ARM_EACH_BY("vsub.f32", A, A, "s28") THIMBLE_ARM_EACH_BY("vsub.f32", B, B, "s28")
+      THIMBLE_ARM_EACH("vmul.f32", C, A, A)
       "vmul.f32 s30, s8, s8\n vmul.f32 s31, s9, s9\n vadd.f32 s16, s16, s30\n vadd.f32 s17, s17, s31\n"
       "vmul.f32 s30, s10, s10\n vmul.f32 s31, s11, s11\n vadd.f32 s18, s18, s30\n vadd.f32 s19, s19, s31\n"
       "vmul.f32 s30, s12, s12\n vmul.f32 s31, s13, s13\n vadd.f32 s20, s20, s30\n vadd.f32 s21, s21, s31\n"
       "vmul.f32 s30, s14, s14\n vmul.f32 s31, s15, s15\n vadd.f32 s22, s22, s30\n vadd.f32 s23, s23, s31\n"
-      THIMBLE_ARM_FOLD_EIGHT "vmul.f32 s16, s16, s24\n"
+      THIMBLE_ARM_FOLD_THIRD "vmul.f32 s16, s16, s24\n"
       "vadd.f32 s16, s16, s25\n vsqrt.f32 s16, s16\n vdiv.f32 s29, s26, s16\n"
       "vstmia %[saved]!, {s28-s29}\n"
-      THIMBLE_ARM_LOW_BY("vmul.f32", "s29") THIMBLE_ARM_HIGH_BY("vmul.f32", "s29")
+      THIMBLE_ARM_EACH_BY("vmul.f32", A, A, "s29") THIMBLE_ARM_EACH_BY("vmul.f32", B, B, "s29")
       THIMBLE_ARM_ROW_OF_Y
-      THIMBLE_ARM_EACH8("vfma.f32", "s16", "s0", "s24", "s17", "s1", "s25", "s18", "s2", "s26", "s19", "s3", "s27",
-                        "s20", "s4", "s28", "s21", "s5", "s29", "s22", "s6", "s30", "s23", "s7", "s31")
+      THIMBLE_ARM_EACH("vfma.f32", C, A, D)
       "vstmia %[y]!, {s16-s23}\n" THIMBLE_ARM_ROW_OF_Y
-      THIMBLE_ARM_EACH8("vfma.f32", "s16", "s8", "s24", "s17", "s9", "s25", "s18", "s10", "s26", "s19", "s11", "s27",
-                        "s20", "s12", "s28", "s21", "s13", "s29", "s22", "s14", "s30", "s23", "s15", "s31")
+      THIMBLE_ARM_EACH("vfma.f32", C, B, D)
       "vstmia %[y]!, {s16-s23}\n"
       "sub %[gain], #64\n sub %[bias], #64\n subs %[count], #1\n bne 0b\n"
       : [x] "+r"(x), [y] "+r"(y), [gain] "+r"(gain), [bias] "+r"(bias), [saved] "+r"(saved), [count] "+r"(count)
@@ -93,39 +89,29 @@ static_assert(sizeof(ArmNormSums) == 320);
       "0: mov %[half], #1\n"
       // g in s8 ... s15, n in s16 ... s23
       "1: vldmia %[saved], {s24-s25}\n vldmia %[dy]!, {s0-s7}\n vldmia %[gain]!, {s8-s15}\n vldmia %[x]!, {s16-s23}\n"
-      THIMBLE_ARM_EACH8("vmul.f32", "s8", "s0", "s8", "s9", "s1", "s9", "s10", "s2", "s10", "s11", "s3", "s11",
-                        "s12", "s4", "s12", "s13", "s5", "s13", "s14", "s6", "s14", "s15", "s7", "s15")
-      THIMBLE_ARM_THIRD_BY("vsub.f32", "s24") THIMBLE_ARM_THIRD_BY("vmul.f32", "s25")
+      THIMBLE_ARM_EACH("vmul.f32", B, A, B)
+      THIMBLE_ARM_EACH_BY("vsub.f32", C, C, "s24") THIMBLE_ARM_EACH_BY("vmul.f32", C, C, "s25")
       "vstmia %[at]!, {s8-s23}\n"
       "vldmia %[at], {s24-s31}\n"
-      THIMBLE_ARM_EACH8("vfma.f32", "s24", "s0", "s16", "s25", "s1", "s17", "s26", "s2", "s18", "s27", "s3", "s19",
-                        "s28", "s4", "s20", "s29", "s5", "s21", "s30", "s6", "s22", "s31", "s7", "s23")
+      THIMBLE_ARM_EACH("vfma.f32", D, A, C)
       "vstmia %[at]!, {s24-s31}\n vldmia %[at], {s24-s31}\n"
-      THIMBLE_ARM_EACH8("vadd.f32", "s24", "s24", "s0", "s25", "s25", "s1", "s26", "s26", "s2", "s27", "s27", "s3",
-                        "s28", "s28", "s4", "s29", "s29", "s5", "s30", "s30", "s6", "s31", "s31", "s7")
+      THIMBLE_ARM_EACH("vadd.f32", D, D, A)
       "vstmia %[at]!, {s24-s31}\n"
-      THIMBLE_ARM_EACH8("vmul.f32", "s16", "s8", "s16", "s17", "s9", "s17", "s18", "s10", "s18", "s19", "s11", "s19",
-                        "s20", "s12", "s20", "s21", "s13", "s21", "s22", "s14", "s22", "s23", "s15", "s23")
+      THIMBLE_ARM_EACH("vmul.f32", C, B, C)
       "vstmia %[at]!, {s16-s23}\n subs %[half], #1\n bpl 1b\n"
       "sub %[gain], #64\n sub %[at], #192\n vldmia %[at], {s24-s31}\n sub %[at], #128\n vldmia %[at], {s0-s7}\n"
       // s0: the mean of g, s16: of g n
-      THIMBLE_ARM_EACH8("vadd.f32", "s0", "s0", "s8", "s1", "s1", "s9", "s2", "s2", "s10", "s3", "s3", "s11",
-                        "s4", "s4", "s12", "s5", "s5", "s13", "s6", "s6", "s14", "s7", "s7", "s15")
-      "vadd.f32 s0, s0, s4\n vadd.f32 s1, s1, s5\n vadd.f32 s2, s2, s6\n vadd.f32 s3, s3, s7\n"
-      "vadd.f32 s0, s0, s2\n vadd.f32 s1, s1, s3\n vadd.f32 s0, s0, s1\n"
-      THIMBLE_ARM_EACH8("vadd.f32", "s16", "s24", "s16", "s17", "s25", "s17", "s18", "s26", "s18", "s19", "s27", "s19",
-                        "s20", "s28", "s20", "s21", "s29", "s21", "s22", "s30", "s22", "s23", "s31", "s23")
-      THIMBLE_ARM_FOLD_EIGHT
+      THIMBLE_ARM_FOLD
+      THIMBLE_ARM_EACH("vadd.f32", C, D, C)
+      THIMBLE_ARM_FOLD_THIRD
       "vmov s1, s2, %[zero], %[sixteenth]\n vadd.f32 s0, s0, s1\n vadd.f32 s16, s16, s1\n"
       "vmul.f32 s0, s0, s2\n vmul.f32 s1, s16, s2\n vldmia %[saved]!, {s2-s3}\n mov %[half], #1\n"
       "2: vldmia %[at]!, {s8-s23}\n"
-      THIMBLE_ARM_HIGH_BY("vsub.f32", "s0")
-      THIMBLE_ARM_EACH8("vfms.f32", "s8", "s16", "s1", "s9", "s17", "s1", "s10", "s18", "s1", "s11", "s19", "s1",
-                        "s12", "s20", "s1", "s13", "s21", "s1", "s14", "s22", "s1", "s15", "s23", "s1")
-      THIMBLE_ARM_HIGH_BY("vmul.f32", "s3")
+      THIMBLE_ARM_EACH_BY("vsub.f32", B, B, "s0")
+      THIMBLE_ARM_EACH_BY("vfms.f32", B, C, "s1")
+      THIMBLE_ARM_EACH_BY("vmul.f32", B, B, "s3")
       "cbz %[adds], 3f\n vldmia %[dx], {s16-s23}\n"
-      THIMBLE_ARM_EACH8("vadd.f32", "s8", "s16", "s8", "s9", "s17", "s9", "s10", "s18", "s10", "s11", "s19", "s11",
-                        "s12", "s20", "s12", "s13", "s21", "s13", "s14", "s22", "s14", "s15", "s23", "s15")
+      THIMBLE_ARM_EACH("vadd.f32", B, C, B)
       "3: vstmia %[dx]!, {s8-s15}\n add %[at], #96\n subs %[half], #1\n bpl 2b\n"
       "sub %[at], #320\n subs %[count], #1\n bne 0b\n"
       : [x] "+r"(x), [dy] "+r"(dy), [dx] "+r"(dx), [gain] "+r"(gain), [saved] "+r"(saved), [count] "+r"(count),
@@ -133,7 +119,7 @@ static_assert(sizeof(ArmNormSums) == 320);
       : [adds] "l"(int(adds)), [zero] "r"(0), [sixteenth] "r"(0.0625f)
       : THIMBLE_ARM_ALL, "cc", "memory");
 }
-#undef THIMBLE_ARM_FOLD_EIGHT
+#undef THIMBLE_ARM_FOLD_THIRD
 #endif
 
 }  // namespace thimble::detail

@@ -2,10 +2,10 @@
 /// Matrix products: C[m, n] (= | +=) sum over k of A times B, plus an optional bias per column.
 ///
 /// Order of sums (the bits; product_args.hpp has kSumBlock = 256). For every output alone:
-///   p_j = chain over the k of block j in ascending order: p = +0; p = mul_add(a, b, p)
+///   p_j = chain over the k of block j in ascending order: p = +0, but bias[n] for p_0 if there is one;
+///         p = mul_add(a, b, p)
 ///   overwrite:  C = p_0;      C = C + p_1; ...        accumulate:  C = C + p_0; C = C + p_1; ...
-///   finally:    C = C + bias[n]
-/// k = 0 counts as one empty block, p_0 = +0. Nothing else decides the bits: not the tile, packing,
+/// k = 0 counts as one empty block, whose p_0 is what it begins with. Nothing else decides the bits: not the tile, packing,
 /// instruction set, nor number of workers.
 
 #include "core/ops/product_arm.hpp"

@@ -35,7 +35,7 @@ struct ProductArgs {
   real* c = nullptr;
   std::int64_t ldc = 0;
   Update update = Update::overwrite;
-  /// n numbers added to every row after all partial sums, or null.
+  /// n numbers that the first partial sums of every row begin with, or null.
   const real* bias = nullptr;
   /// product_scratch_bytes() of memory, aligned to 64 bytes, shared by all workers; null where that is 0.
   void* scratch = nullptr;

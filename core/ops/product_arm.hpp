@@ -13,75 +13,71 @@
 namespace thimble::detail {
 
 #if THIMBLE_ARM_FPU
-/// What a tile does with its sums: overwrites C or adds to it, and adds the bias; overwrites C with their products and
-/// the one number at `bias`; multiplies C by them less the bias.
-enum class ArmFinish : std::int32_t { overwrite, accumulate, scale, gradient };
+/// What a tile does with its sums before they overwrite C: nothing, adds C, multiplies by the one number at `numbers`, or
+/// takes the eight at `numbers` off and multiplies by C.
+enum class ArmFinish : std::int32_t { none, accumulate, scale, gradient };
 
-/// A column of tiles: 2 pairs rows by 8 columns. Distances between rows are in bytes.
+/// A column of tiles: 2 pairs rows by 8 columns. Distances between rows are in bytes. The order is that of the registers
+/// that hold them.
 struct ArmPanel {
   const float* a;
-  const float* b;  ///< [k, 8]
-  float* c;
-  const float* bias;  ///< null: none
-  std::int32_t lda;
+  const float* b;       ///< [k, 8]
+  /// Set by `tiles`: 0 where there is no more to do than whole eights of summands that begin at `begin`. Else the finish, 4
+  /// where the sums begin with C or there are no summands, 8 where there are summands beside the eights.
+  std::int32_t special;
+  std::int32_t pairs;    ///< set by `tiles`: at least 1
   std::int32_t ldc;
+  std::int32_t lda;
+  float* c;
+  const float* begin;   ///< what the sums of two rows begin with: sixteen numbers; null: C
+  std::int32_t eights;  ///< set by `tiles`: k / 8
   std::int32_t k;
-  std::int32_t pairs;  ///< at least 1
+  const float* numbers;
   ArmFinish finish;
-  const float* begin;   ///< kArmZeros, or null where the sums in c go on
-  /// Set by `tiles`: 0 where the sums overwrite c, the bias where only that is added, else 1.
-  std::intptr_t after;
 };
-static_assert(offsetof(ArmPanel, lda) == 16 && offsetof(ArmPanel, after) == 40);
+static_assert(offsetof(ArmPanel, k) == 36 && offsetof(ArmPanel, numbers) == 40);
 
-// The sums are s0 to s7 (upper row) and s8 to s15 (lower row). r0: the panel, r4: B, r6: `after`, r7: pairs left, r8:
-// where A goes on, r9: ldc, r10: lda, r11: the tile's place in C, r12: zeros or null, lr: k.
-#define THIMBLE_ARM_BEGIN                                                                                  \
-  "push {r4-r11, lr}\n vpush {s16-s31}\n ldr r1, [r0]\n ldr r4, [r0, #4]\n ldr r11, [r0, #8]\n"           \
-  "ldr r10, [r0, #16]\n ldr r9, [r0, #20]\n ldr lr, [r0, #24]\n ldr r7, [r0, #28]\n ldr r12, [r0, #36]\n"  \
-  "ldr r6, [r0, #40]\n"
+// The sums are s0 to s7 (upper row) and s8 to s15 (lower row). r0: the panel, r4: B, r6: special, r7: pairs left, r8: where
+// A goes on, r9: ldc, r10: lda, r11: the tile's place in C, r12: begin, lr: eights.
+#define THIMBLE_ARM_BEGIN "push {r4-r11, lr}\n vpush {s16-s31}\n ldmia r0, {r1, r4, r6, r7, r9, r10, r11, r12, lr}\n"
 /// Adds to every sum the product of the row of B at r3 and a number of its own row.
-#define THIMBLE_ARM_STEP(upper, lower)                                                                        \
-  "vldmia r3!, {s16-s23}\n"                                                                                   \
-  "vfma.f32 s0, s16, " upper "\n vfma.f32 s8, s16, " lower "\n vfma.f32 s1, s17, " upper "\n vfma.f32 s9, s17, " lower \
-  "\n vfma.f32 s2, s18, " upper "\n vfma.f32 s10, s18, " lower "\n vfma.f32 s3, s19, " upper                   \
-  "\n vfma.f32 s11, s19, " lower "\n vfma.f32 s4, s20, " upper "\n vfma.f32 s12, s20, " lower                  \
-  "\n vfma.f32 s5, s21, " upper "\n vfma.f32 s13, s21, " lower "\n vfma.f32 s6, s22, " upper                   \
-  "\n vfma.f32 s14, s22, " lower "\n vfma.f32 s7, s23, " upper "\n vfma.f32 s15, s23, " lower "\n"
+#define THIMBLE_ARM_STEP(upper, lower) \
+  "vldmia r3!, {s16-s23}\n" THIMBLE_ARM_EACH_BY("vfma.f32", A, C, upper) THIMBLE_ARM_EACH_BY("vfma.f32", B, C, lower)
 /// A tile: `start` sets r1 (and r2), `eight` does 8 summands, `one` does one, `next` goes on to the next rows of A.
-#define THIMBLE_ARM_TILES(start, eight, one, next)                                                          \
-  "0: cmp r12, #0\n beq 7f\n vldmia r12, {s0-s15}\n"                                                       \
-  "6: mov r3, r4\n" start "lsrs r5, lr, #3\n beq 2f\n"                                                     \
-  "1:\n" eight "subs r5, #1\n bne 1b\n"                                                                    \
-  "2: ands r5, lr, #7\n bne 3f\n"                                                                          \
-  "4: cbnz r6, 5f\n"                                                                                      \
-  "8: vstmia r11, {s0-s7}\n add r11, r9\n vstmia r11, {s8-s15}\n add r11, r9\n" next                       \
-  "subs r7, #1\n bne 0b\n vpop {s16-s31}\n pop {r4-r11, pc}\n"                                             \
-  "3:\n" one "subs r5, #1\n bne 3b\n b 4b\n"                                                               \
-  "7: vldmia r11, {s0-s7}\n add r3, r11, r9\n vldmia r3, {s8-s15}\n b 6b\n"                                \
-  "5: cmp r6, #1\n beq 9f\n vldmia r6, {s16-s23}\n" THIMBLE_ARM_BOTH("vadd.f32") "b 8b\n"                \
-  "9: ldr r5, [r0, #32]\n ldr r3, [r0, #12]\n cmp r5, #2\n blt 10f\n bgt 11f\n"                            \
-  "vldr s16, [r3]\n" THIMBLE_ARM_LOW_BY("vmul.f32", "s16") THIMBLE_ARM_HIGH_BY("vmul.f32", "s16") "b 8b\n" \
-  "11: vldmia r3, {s16-s23}\n" THIMBLE_ARM_BOTH("vsub.f32") THIMBLE_ARM_WITH_C("vmul.f32") "b 8b\n"        \
-  "10:" THIMBLE_ARM_WITH_C("vadd.f32")                                                                     \
-  "cmp r3, #0\n beq 8b\n vldmia r3, {s16-s23}\n" THIMBLE_ARM_BOTH("vadd.f32") "b 8b\n"
+#define THIMBLE_ARM_TILES(start, eight, one, next)                                                        \
+  "cmp r6, #0\n bne.w 7f\n"                                                                              \
+  "0: vldmia r12, {s0-s15}\n mov r3, r4\n" start "mov r5, lr\n"                                         \
+  "1:\n" eight "subs r5, #1\n bne 1b\n cbnz r6, 2f\n" THIMBLE_ARM_STORE                                \
+  next "subs r7, #1\n bne 0b\n"                                                                          \
+  "9: vpop {s16-s31}\n pop {r4-r11, pc}\n"                                                              \
+  /* the other summands */                                                                               \
+  "2: tst r6, #8\n beq 4f\n ldr r5, [r0, #36]\n and r5, #7\n"                                              \
+  "3:\n" one "subs r5, #1\n bne 3b\n"                                                                   \
+  /* the finish */                                                                                       \
+  "4: ands r5, r6, #3\n beq 6f\n ldr r3, [r0, #40]\n cmp r5, #2\n blt 10f\n bgt 11f\n"                  \
+  "vldr s16, [r3]\n" THIMBLE_ARM_EACH_BY("vmul.f32", A, A, "s16") THIMBLE_ARM_EACH_BY("vmul.f32", B, B, "s16") \
+  "6:" THIMBLE_ARM_STORE next "subs r7, #1\n beq 9b\n"                                                   \
+  /* the beginning */                                                                                    \
+  "7: cmp r12, #0\n bne 8f\n vldmia r11, {s0-s7}\n add r3, r11, r9\n vldmia r3, {s8-s15}\n b 12f\n"     \
+  "8: vldmia r12, {s0-s15}\n 12: mov r3, r4\n" start "movs r5, lr\n bne 1b\n b 2b\n"                    \
+  "11: vldmia r3, {s16-s23}\n" THIMBLE_ARM_BOTH("vsub.f32") THIMBLE_ARM_WITH_C("vmul.f32") "b 6b\n"      \
+  "10:" THIMBLE_ARM_WITH_C("vadd.f32") "b 6b\n"
+#define THIMBLE_ARM_STORE "vstmia r11, {s0-s7}\n add r11, r9\n vstmia r11, {s8-s15}\n add r11, r9\n"
 #define THIMBLE_ARM_BOTH(op) THIMBLE_ARM_UPPER_ROW(op) THIMBLE_ARM_LOWER_ROW(op)
 #define THIMBLE_ARM_WITH_C(op)                                                                             \
   "vldmia r11, {s16-s23}\n" THIMBLE_ARM_UPPER_ROW(op)                                                       \
   "add r5, r11, r9\n vldmia r5, {s16-s23}\n" THIMBLE_ARM_LOWER_ROW(op)
 #define THIMBLE_ARM_UPPER_ROW(op)                                                                            \
-  THIMBLE_ARM_EACH8(op, "s0", "s0", "s16", "s1", "s1", "s17", "s2", "s2", "s18", "s3", "s3", "s19",          \
-                    "s4", "s4", "s20", "s5", "s5", "s21", "s6", "s6", "s22", "s7", "s7", "s23")
+  THIMBLE_ARM_EACH(op, A, A, C)
 #define THIMBLE_ARM_LOWER_ROW(op)                                                                            \
-  THIMBLE_ARM_EACH8(op, "s8", "s8", "s16", "s9", "s9", "s17", "s10", "s10", "s18", "s11", "s11", "s19",      \
-                    "s12", "s12", "s20", "s13", "s13", "s21", "s14", "s14", "s22", "s15", "s15", "s23")
+  THIMBLE_ARM_EACH(op, B, B, C)
 
 /// Rows of A are those of C: four numbers of two rows at a time.
 #define THIMBLE_ARM_FOUR                                                                                     \
   "vldmia r1!, {s24-s27}\n vldmia r2!, {s28-s31}\n" THIMBLE_ARM_STEP("s24", "s28") THIMBLE_ARM_STEP("s25", "s29") \
   THIMBLE_ARM_STEP("s26", "s30") THIMBLE_ARM_STEP("s27", "s31")
 [[gnu::naked, gnu::noinline]] inline void arm_tiles_along(ArmPanel*) {
-  asm(THIMBLE_ARM_BEGIN "sub r8, r10, lr, lsl #2\n"
+  asm(THIMBLE_ARM_BEGIN "ldr r8, [r0, #36]\n sub r8, r10, r8, lsl #2\n"
       THIMBLE_ARM_TILES("add r2, r1, r10\n", THIMBLE_ARM_FOUR THIMBLE_ARM_FOUR,
                         "vldmia r1!, {s24}\n vldmia r2!, {s28}\n" THIMBLE_ARM_STEP("s24", "s28"), "add r1, r2, r8\n"));
 }
@@ -99,6 +95,7 @@ static_assert(offsetof(ArmPanel, lda) == 16 && offsetof(ArmPanel, after) == 40);
 #undef THIMBLE_ARM_BEGIN
 #undef THIMBLE_ARM_STEP
 #undef THIMBLE_ARM_TILES
+#undef THIMBLE_ARM_STORE
 #undef THIMBLE_ARM_BOTH
 #undef THIMBLE_ARM_WITH_C
 #undef THIMBLE_ARM_UPPER_ROW
@@ -114,10 +111,16 @@ struct ArmProduct {
 
   /// Workers share panels of columns; the first one does the rest.
   static void run(const ProductArgs<float>& args, const Worker& worker) {
-    const std::ptrdiff_t m = args.m, n = args.n;
-    const std::ptrdiff_t rows = m - (kAcross ? m % kRows : 0), cols = n - n % kCols;
+    const auto m = std::int32_t(args.m), n = std::int32_t(args.n);
+    const std::int32_t rows = m - (kAcross ? m % kRows : 0), cols = n - n % kCols;
     const Range panels = worker.share(cols / kCols);
-    for (std::ptrdiff_t i = panels.begin; i < panels.end; ++i) panel(args, std::int32_t(rows), std::int32_t(i * kCols));
+    float b[kDepth * kCols];
+    ArmPanel x;
+    x.b = b;
+    x.lda = std::int32_t(args.lda) * kBytes;
+    x.ldc = std::int32_t(args.ldc) * kBytes;
+    x.numbers = nullptr;
+    for (std::ptrdiff_t i = panels.begin; i < panels.end; ++i) panel(x, args, b, rows, std::int32_t(i * kCols));
     if (worker.index != 0 || (rows == m && cols == n)) return;
     for (std::ptrdiff_t row = 0; row < m; ++row) {
       for (std::ptrdiff_t col = row < rows ? cols : 0; col < n; ++col) single(args, row, col);
@@ -125,84 +128,81 @@ struct ArmProduct {
   }
 
   /// All rows of a panel.
-  static void tiles(ArmPanel& x, std::int32_t rows) {
+  THIMBLE_INLINE static void tiles(ArmPanel& x, std::int32_t rows) {
     x.pairs = rows / kRows;
-    x.after = x.finish == ArmFinish::overwrite ? reinterpret_cast<std::intptr_t>(x.bias) : 1;
+    x.eights = x.k / 8;
+    x.special = std::int32_t(x.finish) | (x.begin == nullptr || x.k == 0 ? 4 : 0) | ((x.k & 7) != 0 ? 8 : 0);
     if (rows % kRows != 0) single_row(x, rows - 1);
     if (x.pairs > 0) run_tiles(x);
   }
 
  private:
-  static void run_tiles(ArmPanel& x) { kAcross ? arm_tiles_across(&x) : arm_tiles_along(&x); }
+  THIMBLE_INLINE static void run_tiles(ArmPanel& x) { kAcross ? arm_tiles_across(&x) : arm_tiles_along(&x); }
 
-  /// The first `rows` rows of 8 columns of the result, from `col` on.
-  static void panel(const ProductArgs<float>& args, std::int32_t rows, std::int32_t col) {
-    const auto k = std::int32_t(args.k), ldc = std::int32_t(args.ldc);
-    ArmPanel x;
-    x.lda = std::int32_t(args.lda) * kBytes;
-    std::int32_t p = 0;
-    do {
-      const std::int32_t left = k - p, length = left < std::int32_t(kSumBlock) ? left : std::int32_t(kSumBlock);
-      const float* const bias = length == left && args.bias != nullptr ? args.bias + col : nullptr;
-      const bool adds = p > 0 || args.update == Update::accumulate;
-      float* const c = args.c + col;
-      if (!adds || length <= kDepth) {
-        x.c = c;
-        x.ldc = ldc * kBytes;
-        block(x, args, rows, 0, col, p, length, adds ? ArmFinish::accumulate : ArmFinish::overwrite, bias);
-      } else {
-        by_groups(x, args, rows, col, p, length, bias);
-      }
-      p += std::int32_t(kSumBlock);
-    } while (p < k);
-  }
-
-  /// Partial sums of several copies of B, which are added to C: some rows at a time, beside C.
-  [[gnu::noinline]] static void by_groups(ArmPanel& x, const ProductArgs<float>& args, std::int32_t rows,
-                                          std::int32_t col, std::int32_t p, std::int32_t length, const float* bias) {
-    constexpr std::int32_t kGroup = 16, kStep = kCols * kBytes;
-    float sums[kGroup][kCols];
-    const std::int32_t ldc = std::int32_t(args.ldc);
-    for (std::int32_t row = 0; row < rows; row += kGroup) {
-      const std::int32_t count = rows - row < kGroup ? rows - row : kGroup;
-      float* const c = args.c + row * ldc + col;
-      x.c = sums[0];
-      x.ldc = kStep;
-      block(x, args, count, row, col, p, length, ArmFinish::overwrite, nullptr);
-      arm_add_rows(c, ldc * kBytes, c, ldc * kBytes, sums[0], kStep, count);
-      if (bias != nullptr) arm_add_rows(c, ldc * kBytes, c, ldc * kBytes, bias, 0, count);
+  /// The first `rows` rows of 8 columns of the result, from `col` on; `b` has room for kDepth rows.
+  static void panel(ArmPanel& x, const ProductArgs<float>& args, float* b, std::int32_t rows, std::int32_t col) {
+    const auto k = std::int32_t(args.k);
+    float begin[kRows * kCols];
+    x.begin = kArmZeros;
+    if (args.bias != nullptr) {
+      arm_copy_rows(args.bias + col, 0, kRows, begin);
+      x.begin = begin;
+    }
+    const bool adds = args.update == Update::accumulate;
+    if (k <= kDepth) {
+      x.c = args.c + col;
+      x.finish = adds ? ArmFinish::accumulate : ArmFinish::none;
+      sum(x, args, b, rows, 0, col, 0, k);
+    } else {
+      by_depth(x, args, b, rows, col, adds);
     }
   }
 
-  /// The sums over p ... p + length of rows from `row` on.
-  [[gnu::noinline]] static void block(ArmPanel& x, const ProductArgs<float>& args, std::int32_t rows, std::int32_t row,
-                                      std::int32_t col, std::int32_t p, std::int32_t length, ArmFinish finish,
-                                      const float* bias) {
-    float b[kDepth * kCols];
-    const auto lda = std::int32_t(args.lda), ldb = std::int32_t(args.ldb);
-    x.b = b;
-    x.begin = kArmZeros;
-    std::int32_t done = 0;
-    do {
-      const bool last = length - done <= kDepth;
-      const std::int32_t at = p + done;
-      x.k = last ? length - done : kDepth;
-      x.a = args.a + (kAcross ? at * lda + row : row * lda + at);
-      x.finish = last ? finish : ArmFinish::overwrite;
-      x.bias = last ? bias : nullptr;
-      if constexpr (kKind == ProductKind::nt) {
-        transpose(args.b + col * ldb + at, ldb, x.k, b);
-      } else {
-        arm_copy_rows(args.b + at * ldb + col, ldb * kBytes, x.k, b);
+  /// The same for more summands than one copy of B holds. Sums that are added to C are made beside it, some rows at a time.
+  [[gnu::noinline]] static void by_depth(ArmPanel& x, const ProductArgs<float>& args, float* b, std::int32_t rows,
+                                         std::int32_t col, bool adds) {
+    constexpr std::int32_t kGroup = 16, kStep = kCols * kBytes;
+    const auto k = std::int32_t(args.k), ldc = std::int32_t(args.ldc);
+    float sums[kGroup][kCols];
+    x.finish = ArmFinish::none;
+    for (std::int32_t p = 0; p < k; p += std::int32_t(kSumBlock)) {
+      const std::int32_t length = k - p < std::int32_t(kSumBlock) ? k - p : std::int32_t(kSumBlock);
+      const std::int32_t group = adds ? kGroup : rows;
+      const float* const begin = x.begin;
+      for (std::int32_t row = 0; row < rows; row += group) {
+        const std::int32_t count = rows - row < group ? rows - row : group;
+        float* const c = args.c + row * ldc + col;
+        x.c = adds ? sums[0] : c;
+        x.ldc = adds ? kStep : ldc * kBytes;
+        x.begin = begin;
+        for (std::int32_t done = 0; done < length; done += kDepth) {
+          sum(x, args, b, count, row, col, p + done, length - done < kDepth ? length - done : kDepth);
+          x.begin = nullptr;
+        }
+        if (adds) arm_add_rows(c, ldc * kBytes, c, ldc * kBytes, sums[0], kStep, count);
       }
-      tiles(x, rows);
-      x.begin = nullptr;
-      done += kDepth;
-    } while (done < length);
+      x.begin = kArmZeros;
+      adds = true;
+    }
+    x.ldc = ldc * kBytes;
+  }
+
+  /// The sums over p ... p + length, at most kDepth, of rows from `row` on.
+  THIMBLE_INLINE static void sum(ArmPanel& x, const ProductArgs<float>& args, float* b, std::int32_t rows,
+                                 std::int32_t row, std::int32_t col, std::int32_t p, std::int32_t length) {
+    const auto lda = std::int32_t(args.lda), ldb = std::int32_t(args.ldb);
+    x.k = length;
+    x.a = args.a + (kAcross ? p * lda + row : row * lda + p);
+    if constexpr (kKind == ProductKind::nt) {
+      transpose(args.b + col * ldb + p, ldb, length, b);
+    } else {
+      arm_copy_rows(args.b + p * ldb + col, ldb * kBytes, length, b);
+    }
+    tiles(x, rows);
   }
 
   static void transpose(const float* from, std::int32_t ld, std::int32_t k, float* to) {
-    if (k >= 4) arm_transpose(from, ld * kBytes, k / 4, to, kCols * kBytes);
+    if (k >= 4) arm_transpose(from, ld * kBytes, k / 4, to);
     for (std::int32_t p = k & ~3; p < k; ++p) {
       for (int j = 0; j < kCols; ++j) to[p * kCols + j] = from[j * ld + p];
     }
@@ -228,7 +228,7 @@ struct ArmProduct {
     bool add = args.update == Update::accumulate;
     std::ptrdiff_t p = 0;
     do {
-      float sum = 0;
+      float sum = p == 0 && args.bias != nullptr ? args.bias[col] : 0;
       for (std::ptrdiff_t end = p + std::ptrdiff_t(kSumBlock) < k ? p + std::ptrdiff_t(kSumBlock) : k; p < end; ++p) {
         sum = S::mul_add(*a, *b, sum);
         a += a_step;
@@ -237,7 +237,6 @@ struct ArmProduct {
       c = add ? c + sum : sum;
       add = true;
     } while (p < k);
-    if (args.bias != nullptr) c = c + args.bias[col];
   }
 };
 #endif

@@ -126,7 +126,7 @@ struct DirectProduct {
     t.k = k;
     t.lda = args.lda;
     t.result.ldc = args.ldc;
-    t.result.bias = args.bias != nullptr && p + k == args.k ? args.bias + column : nullptr;
+    t.result.bias = args.bias != nullptr && p == 0 ? args.bias + column : nullptr;
     t.result.add = p > 0 || args.update == Update::accumulate;
     t.result.tail = int(columns - (vecs - 1) * S::width);
     if constexpr (kTransposes) {

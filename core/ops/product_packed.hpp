@@ -137,8 +137,7 @@ class PackedProduct {
     t.ldb = args_.ldb;
     t.panel = panel_;
     t.result.ldc = args_.ldc;
-    t.result.bias =
-        args_.bias != nullptr && sum.begin + sum.size == args_.k ? args_.bias + columns.begin : nullptr;
+    t.result.bias = args_.bias != nullptr && sum.begin == 0 ? args_.bias + columns.begin : nullptr;
     t.result.add = sum.begin > 0 || args_.update == Update::accumulate;
     t.result.tail = int(columns.size - (vecs - 1) * S::width);
     for (std::int64_t i = 0; i < rows.size; i += kRows) {

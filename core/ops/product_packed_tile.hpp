@@ -52,9 +52,7 @@ struct PackedTile {
 
   [[gnu::noinline]] static void run(const PackedTileArgs<real>& t) {
     Vec acc[kRows][kVecs];
-    unrolled<kRows>([&](auto i) THIMBLE_INLINE_LAMBDA {
-      unrolled<kVecs>([&](auto j) THIMBLE_INLINE_LAMBDA { acc[i][j] = Vec::broadcast(0); });
-    });
+    begin_tile<S, kRows, kVecs, !kWhole>(t.result, acc);
     const real* a = t.a;
     const real* b = t.b;
     real* panel = t.panel;

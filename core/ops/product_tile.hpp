@@ -1,6 +1,6 @@
 #pragma once
 /// The register tile of products in place: kRows x kVecs vectors of outputs, each a chain of multiply-adds
-/// over at most kSumBlock summands, then added to C.
+/// over at most kSumBlock summands, which may begin with the bias, then added to C.
 
 #include <utility>
 
@@ -28,13 +28,33 @@ template <class real>
 struct TileResult {
   real* c;
   std::int64_t ldc;
-  const real* bias;  ///< null unless this is the last partial sum
+  const real* bias;  ///< what the sums begin with; null: 0
   bool add;          ///< false: C is overwritten
   int tail;          ///< numbers in the last vector of a row, 1..width
   int rows;          ///< rows that exist, at most those of the tile
 };
 
-/// The last step of every tile: C = sum, or C = C + sum; then C = C + bias after the last partial sum.
+/// The first step of every tile: the sums begin with the bias or with 0.
+template <class S, int kRows, int kVecs, bool kMasked>
+THIMBLE_INLINE void begin_tile(const TileResult<typename S::real>& result, typename S::Vec (&sum)[kRows][kVecs]) {
+  using Vec = typename S::Vec;
+  const auto each = [&](auto value) THIMBLE_INLINE_LAMBDA {
+    unrolled<kVecs>([&](auto j) THIMBLE_INLINE_LAMBDA {
+      const Vec begin = value(j);
+      unrolled<kRows>([&](auto i) THIMBLE_INLINE_LAMBDA { sum[i][j] = begin; });
+    });
+  };
+  if (const auto* const bias = result.bias; bias != nullptr) {
+    each([&](auto j) THIMBLE_INLINE_LAMBDA {
+      const auto* const at = bias + j * S::width;
+      return kMasked && j + 1 == kVecs ? Vec::load_first(at, result.tail) : Vec::load(at);
+    });
+  } else {
+    each([](auto) THIMBLE_INLINE_LAMBDA { return Vec::broadcast(0); });
+  }
+}
+
+/// The last step of every tile: C = sum, or C = C + sum.
 /// Whatever else is to be done to finished outputs belongs here. kPartRows: result.rows counts; else all rows
 /// exist.
 template <class S, int kRows, int kVecs, bool kMasked, bool kPartRows>
@@ -56,9 +76,6 @@ THIMBLE_INLINE void update_tile(const TileResult<typename S::real>& result,
   if (t.add) {
     each([&](auto i, auto j)
              __attribute__((always_inline)) { sum[i][j] = load(t.c + i * t.ldc, j) + sum[i][j]; });
-  }
-  if (t.bias != nullptr) {
-    each([&](auto i, auto j) __attribute__((always_inline)) { sum[i][j] = sum[i][j] + load(t.bias, j); });
   }
   each([&](auto i, auto j) __attribute__((always_inline)) {
     real* const to = t.c + i * t.ldc + j * width;
@@ -85,9 +102,7 @@ struct Tile {
 
   [[gnu::noinline]] static void run(const TileArgs<real>& t) {
     Vec acc[kRows][kVecs];
-    unrolled<kRows>([&](auto i) __attribute__((always_inline)) {
-      unrolled<kVecs>([&](auto j) __attribute__((always_inline)) { acc[i][j] = Vec::broadcast(0); });
-    });
+    begin_tile<S, kRows, kVecs, true>(t.result, acc);
     const std::int64_t lda = t.lda, ldb = t.ldb;
     const int tail = t.result.tail;
     const real* a = t.a;

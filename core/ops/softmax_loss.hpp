@@ -78,8 +78,8 @@ struct SoftmaxLoss {
       if constexpr (kHasArmFpu<typename S::Vec>) {
         // Numbers that are not negative are ordered like their bits.
         std::int32_t most = std::bit_cast<std::int32_t>(top);
-        if (n >= 4) most = arm_largest(x, n / 4, most);
-        for (std::ptrdiff_t i = n / 4 * 4; i < n; ++i) {
+        if (n >= 8) most = arm_largest(x, n / 8, most);
+        for (std::ptrdiff_t i = n & ~7; i < n; ++i) {
           const auto other = std::bit_cast<std::int32_t>(x[i]);
           most = other > most ? other : most;
         }
@@ -133,10 +133,13 @@ struct SoftmaxLoss {
     if constexpr (kHasArmFpu<typename S::Vec>) {
       using Vec = typename S::Vec;
       for (std::ptrdiff_t i = 0; to != x && i < n; ++i) to[i] = x[i];
-      const std::ptrdiff_t fours = n / 4, rest = n % 4;
       const Vec shift = Vec::broadcast(top);
-      exp_rows(to, 4, fours, shift, Vec::broadcast(1));
-      if (rest > 0) exp(Vec::load_first(to + 4 * fours, int(rest)) - shift).store_first(to + 4 * fours, int(rest));
+      const real shifts[8] = {top, top, top, top, top, top, top, top};
+      exp_rows(to, 8, n / 8, shifts, nullptr);
+      for (std::ptrdiff_t i = n & ~7; i < n; i += S::width) {
+        const int live = n - i < S::width ? int(n - i) : S::width;
+        exp(Vec::load_first(to + i, live) - shift).store_first(to + i, live);
+      }
       return row_sum<S>(to, n);
     }
 #endif

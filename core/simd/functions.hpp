@@ -66,10 +66,6 @@ THIMBLE_INLINE Vec exp_normal(Vec x) {
   return m * pow2(n);
 }
 
-/// A bound below which |x| makes e^x a normal number.
-template <class real>
-inline constexpr real kExpNormal = sizeof(real) == 4 ? real(87) : real(708);
-
 /// Where exp overflows and where it rounds to zero, with a margin.
 template <class real>
 inline constexpr real kExpHigh = sizeof(real) == 4 ? real(88.9) : real(709.9);
@@ -97,9 +93,6 @@ template <Branching Vec>
     for (auto& lane : x.lane) lane = exp_anywhere(Vec::broadcast(lane)).lane[0];
     return x;
   }
-#if THIMBLE_ARM_FPU
-  if constexpr (kHasArmFpu<Vec>) return arm_exp(x);
-#endif
   const auto [m, n, t] = exp_parts(x);
   return Vec::scaled(m, t);
 }
@@ -119,17 +112,17 @@ THIMBLE_INLINE Vec<real, Arch> exp(Vec<real, Arch> x) {
 #if THIMBLE_ARM_FPU
 namespace detail {
 
-/// x = e^(x - shift) factor, for `count` times four numbers, `step` numbers apart.
-inline void exp_rows(float* x, std::ptrdiff_t step, std::ptrdiff_t count, ArmVec shift, ArmVec factor) {
-  ArmExpShift s;
-  shift.store(s.shift);
-  factor.store(s.factor);
-  s.bound_square = kExpNormal<float> * kExpNormal<float>;
+/// x = e^(x - shift[i]) factor[i] for `count` rows of eight numbers i, `step` numbers apart; factor may be null.
+inline void exp_rows(float* x, std::ptrdiff_t step, std::ptrdiff_t count, const float* shift, const float* factor) {
+  using Vec = thimble::Vec<float, Plain<Profile::fused>>;
   while (count > 0) {
-    const std::ptrdiff_t left = arm_exp_rows(x, step, std::int32_t(count), s);
+    const std::ptrdiff_t left = arm_exp_rows(x, step * std::ptrdiff_t(sizeof(float)), std::int32_t(count), shift, factor);
     if (left == 0) return;
     x += (count - left) * step;
-    (branching_exp(ArmVec::load(x) - shift) * factor).store(x);
+    for (int i = 0; i < 8; i += Vec::width) {
+      const Vec e = branching_exp(Vec::load(x + i) - Vec::load(shift + i));
+      (factor == nullptr ? e : e * Vec::load(factor + i)).store(x + i);
+    }
     x += step;
     count = left - 1;
   }

@@ -241,6 +241,7 @@ template <class S>
   using L = Lanes<S>;
 #if THIMBLE_ARM_FPU
   if constexpr (kHasArmFpu<typename S::Vec>) {
+    if (n == 8) return arm_row_dot_of_eight(x, y);
     if (n > 0 && n % 8 == 0) return arm_row_dot(x, y, n / 8);
     float lane[L::count] = {};
     for (std::ptrdiff_t i = 0; i < n; ++i) lane[i % L::count] = S::mul_add(x[i], y[i], lane[i % L::count]);

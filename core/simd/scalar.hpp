@@ -39,6 +39,10 @@ struct FloatLayout {
   }
 };
 
+/// A bound below which |x| makes e^x a normal number.
+template <class real>
+inline constexpr real kExpNormal = sizeof(real) == 4 ? real(87) : real(708);
+
 namespace detail {
 
 /// Has the processor that the unit is compiled for an instruction for it?

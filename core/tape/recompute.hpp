@@ -32,6 +32,14 @@ constexpr Recompute<N> keep_block_inputs(const Tape<N>& tape) {
   return r;
 }
 
+/// Keeps all but what is computed element by element (GELU, ReLU, tanh), which costs little to compute again.
+template <int N>
+constexpr Recompute<N> keep_all_but_elements(const Tape<N>& tape) {
+  Recompute<N> r;
+  for (int i = 0; i < N; ++i) r.keep[std::size_t(i)] = tape[i].reverse != Reverse::in_place;
+  return r;
+}
+
 /// Does `name` match `pattern`, in which '*' stands for any characters?
 constexpr bool matches(std::string_view pattern, std::string_view name) {
   if (pattern.empty()) return name.empty();
@@ -53,8 +61,8 @@ constexpr Recompute<N> keep_only(const Tape<N>& tape, std::span<const std::strin
   return r;
 }
 
-/// A schedule in words, as a template argument: "none", "blocks" (keep_block_inputs), or the names and patterns of the
-/// values to keep, separated by commas.
+/// A schedule in words, as a template argument: "none", "elements" (keep_all_but_elements), "blocks" (keep_block_inputs), or
+/// the names and patterns of the values to keep, separated by commas.
 struct RecomputeText {
   static constexpr int kCapacity = 127;  // a longer text does not compile
   char text[kCapacity + 1] = {};
@@ -68,6 +76,7 @@ struct RecomputeText {
 template <int N>
 constexpr Recompute<N> schedule_of(const Tape<N>& tape, const RecomputeText& text) {
   if (text.view() == "none") return keep_all(tape);
+  if (text.view() == "elements") return keep_all_but_elements(tape);
   if (text.view() == "blocks") return keep_block_inputs(tape);
   Recompute<N> r;
   for (int i = 0; i < N; ++i) r.keep[std::size_t(i)] = tape[i].is_leaf();

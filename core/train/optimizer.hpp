@@ -4,9 +4,9 @@
 /// neither the instruction set nor the number of workers shows.
 ///
 /// AdamW (Loshchilov and Hutter, 2019; PyTorch's semantics), every operation rounded in this order:
-///   g = gradient * scale
-///   m = mul_add(beta1, m, (1 - beta1) * g)             then 0 where |m| < kMomentFloor
-///   v = mul_add(beta2, v, (1 - beta2) * (g * g))       then 0 where v < kMomentFloor
+///   m = mul_add(beta1, m, ((1 - beta1) scale) * gradient)        then 0 where |m| < kMomentFloor
+///   r = (sqrt(1 - beta2) scale) * gradient
+///   v = mul_add(beta2, v, r * r)                                 then 0 where v < kMomentFloor
 ///   direction = m / mul_add(sqrt(v), 1 / sqrt(1 - beta2^t), epsilon)
 ///   w = mul_add(-rate / (1 - beta1^t), direction, w * (1 - rate * decay))
 /// SGD with momentum (PyTorch's semantics, decay added to the gradient):
@@ -58,28 +58,33 @@ struct BetaPowers {
 /// The numbers of one AdamW step that are the same for all elements of a tensor.
 template <class real>
 struct AdamWStep {
-  real gradient_scale;
-  real beta1, one_minus_beta1;
-  real beta2, one_minus_beta2;
+  real beta1, first_scale;   ///< (1 - beta1) times the gradient's scale
+  real beta2, second_scale;  ///< sqrt(1 - beta2) times the gradient's scale
   real rate;        ///< learning rate / (1 - beta1^t)
   real root_scale;  ///< 1 / sqrt(1 - beta2^t)
   real epsilon;
   real keep;          ///< 1 - learning rate * weight decay
   real weight_floor;  ///< kMomentFloor where the weight decays, else 0
 
-  /// `powers` include this step.
-  AdamWStep(const OptimizerOptions& o, double learning_rate, const BetaPowers& powers, double scale,
-            bool decays)
-      : gradient_scale(real(scale)),
-        beta1(real(o.beta1)),
-        one_minus_beta1(real(1 - o.beta1)),
+  /// For tensors that do not decay. `powers` include this step.
+  AdamWStep(const OptimizerOptions& o, double learning_rate, const BetaPowers& powers, double scale)
+      : beta1(real(o.beta1)),
+        first_scale(real((1 - o.beta1) * scale)),
         beta2(real(o.beta2)),
-        one_minus_beta2(real(1 - o.beta2)),
-        rate(real(learning_rate / (1 - powers.beta1))),
-        root_scale(real(1 / square_root(1 - powers.beta2))),
+        second_scale(square_root(real(1 - o.beta2)) * real(scale)),
+        rate(real(learning_rate) / real(1 - powers.beta1)),
+        root_scale(real(1) / square_root(real(1 - powers.beta2))),
         epsilon(real(o.epsilon)),
-        keep(real(decays ? 1 - learning_rate * o.weight_decay : 1)),
-        weight_floor(real(decays && o.weight_decay > 0 ? kMomentFloor : 0)) {}
+        keep(1),
+        weight_floor(0) {}
+
+  /// The same for those that do.
+  AdamWStep decaying(const OptimizerOptions& o, double learning_rate) const {
+    AdamWStep s = *this;
+    s.keep = real(1 - learning_rate * o.weight_decay);
+    s.weight_floor = real(o.weight_decay > 0 ? kMomentFloor : 0);
+    return s;
+  }
 };
 
 /// The numbers of one SGD step.
@@ -109,8 +114,12 @@ struct OptimizerStep {
 
   /// `powers` include this step.
   OptimizerStep(const OptimizerOptions& o, double learning_rate, const BetaPowers& powers, double scale)
+      : OptimizerStep(o, learning_rate, scale, AdamWStep<real>(o, learning_rate, powers, scale)) {}
+
+ private:
+  OptimizerStep(const OptimizerOptions& o, double learning_rate, double scale, const AdamWStep<real>& step)
       : kind(o.kind),
-        adamw{{o, learning_rate, powers, scale, false}, {o, learning_rate, powers, scale, true}},
+        adamw{step, step.decaying(o, learning_rate)},
         sgd{{o, learning_rate, scale, false}, {o, learning_rate, scale, true}} {}
 };
 
@@ -168,20 +177,19 @@ void adamw_update(typename S::real* weight, const typename S::real* gradient, ty
   using real = typename S::real;
 #if THIMBLE_ARM_FPU
   if constexpr (detail::kHasArmFpu<Vec>) {
-    static_assert(sizeof(step) == 10 * sizeof(float) && real(kMomentFloor) == detail::kArmMomentFloor);
+    static_assert(sizeof(step) == 9 * sizeof(float) && real(kMomentFloor) == detail::kArmMomentFloor);
     return detail::arm_adamw_range(weight, gradient, first_moment, second_moment, worker.share(count, 16), step);
   }
 #endif
-  const Vec scale = Vec::broadcast(step.gradient_scale), rate = Vec::broadcast(-step.rate);
-  const Vec beta1 = Vec::broadcast(step.beta1), rest1 = Vec::broadcast(step.one_minus_beta1);
-  const Vec beta2 = Vec::broadcast(step.beta2), rest2 = Vec::broadcast(step.one_minus_beta2);
-  const Vec root_scale = Vec::broadcast(step.root_scale), epsilon = Vec::broadcast(step.epsilon);
+  const Vec beta1 = Vec::broadcast(step.beta1), first_scale = Vec::broadcast(step.first_scale);
+  const Vec beta2 = Vec::broadcast(step.beta2), second_scale = Vec::broadcast(step.second_scale);
+  const Vec rate = Vec::broadcast(-step.rate), root_scale = Vec::broadcast(step.root_scale), epsilon = Vec::broadcast(step.epsilon);
   const Vec keep = Vec::broadcast(step.keep);
   constexpr real floor = real(kMomentFloor);
   detail::for_elements<S>(worker.share(count, 16), [&](auto at) THIMBLE_INLINE_LAMBDA {
-    const Vec g = at.load(gradient) * scale;
-    const Vec m = detail::floored(mul_add(beta1, at.load(first_moment), rest1 * g), floor);
-    const Vec v = detail::floored(mul_add(beta2, at.load(second_moment), rest2 * (g * g)), floor);
+    const Vec g = at.load(gradient), r = second_scale * g;
+    const Vec m = detail::floored(mul_add(beta1, at.load(first_moment), first_scale * g), floor);
+    const Vec v = detail::floored(mul_add(beta2, at.load(second_moment), r * r), floor);
     const Vec direction = m / mul_add(square_root(v), root_scale, epsilon);
     const Vec w = mul_add(rate, direction, at.load(weight) * keep);
     at.store(first_moment, m);

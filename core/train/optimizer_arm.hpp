@@ -34,33 +34,21 @@ static_assert(std::bit_cast<std::uint32_t>(kArmMomentFloor) << 1 == 0x1b000000);
                                                     float* /*first_moment*/, float* /*second_moment*/, std::int32_t /*eights*/,
                                                     const AdamWStep<float>* /*step*/) {
   asm("push {r4-r11, lr}\n vpush {s16-s31}\n ldr lr, [sp, #100]\n ldr r12, [sp, #104]\n"
-      // s24 scale, s25 beta1, s26 1 - beta1, s27 beta2, s28 1 - beta2, s29 rate, s30 root scale, s31 keep; on the stack
-      // eight copies of epsilon, and the weight's floor
-      "vldmia r12!, {s24-s30}\n vldr s0, [r12]\n vldr s31, [r12, #4]\n ldr r4, [r12, #8]\n lsl r4, r4, #1\n"
+      // s24 beta1, s25 its scale, s26 beta2, s27 its scale, s28 rate, s29 root scale, s30 keep; on the stack eight copies
+      // of epsilon, and the weight's floor
+      "vldmia r12!, {s24-s29}\n vldr s0, [r12]\n vldr s30, [r12, #4]\n ldr r4, [r12, #8]\n lsl r4, r4, #1\n"
       "push {r4-r5}\n vmov.f32 s1, s0\n vmov.f32 s2, s0\n vmov.f32 s3, s0\n vmov.f32 s4, s0\n vmov.f32 s5, s0\n"
       "vmov.f32 s6, s0\n vmov.f32 s7, s0\n vpush {s0-s7}\n"
-      "0: vldmia r1!, {s0-s7}\n" THIMBLE_ARM_LOW_BY("vmul.f32", "s24")
-      "vldmia r2, {s16-s23}\n"
-      THIMBLE_ARM_EACH8("vmul.f32", "s8", "s26", "s0", "s9", "s26", "s1", "s10", "s26", "s2", "s11", "s26", "s3",
-                        "s12", "s26", "s4", "s13", "s26", "s5", "s14", "s26", "s6", "s15", "s26", "s7")
-      THIMBLE_ARM_EACH8("vfma.f32", "s8", "s25", "s16", "s9", "s25", "s17", "s10", "s25", "s18", "s11", "s25", "s19",
-                        "s12", "s25", "s20", "s13", "s25", "s21", "s14", "s25", "s22", "s15", "s25", "s23")
+      "0: vldmia r1!, {s0-s7}\n vldmia r2, {s16-s23}\n"
+      THIMBLE_ARM_EACH_BY("vmul.f32", B, A, "s25") THIMBLE_ARM_EACH_BY("vfma.f32", B, C, "s24")
       THIMBLE_ARM_FLOOR("r2", "s8-s15", "4", "1")
-      THIMBLE_ARM_EACH8("vmul.f32", "s0", "s0", "s0", "s1", "s1", "s1", "s2", "s2", "s2", "s3", "s3", "s3",
-                        "s4", "s4", "s4", "s5", "s5", "s5", "s6", "s6", "s6", "s7", "s7", "s7")
-      "vldmia r3, {s16-s23}\n" THIMBLE_ARM_LOW_BY("vmul.f32", "s28")
-      THIMBLE_ARM_EACH8("vfma.f32", "s0", "s27", "s16", "s1", "s27", "s17", "s2", "s27", "s18", "s3", "s27", "s19",
-                        "s4", "s27", "s20", "s5", "s27", "s21", "s6", "s27", "s22", "s7", "s27", "s23")
+      THIMBLE_ARM_EACH_BY("vmul.f32", A, A, "s27") THIMBLE_ARM_EACH("vmul.f32", A, A, A)
+      "vldmia r3, {s16-s23}\n" THIMBLE_ARM_EACH_BY("vfma.f32", A, C, "s26")
       THIMBLE_ARM_FLOOR("r3", "s0-s7", "5", "2")
       "vsqrt.f32 s0, s0\n vsqrt.f32 s1, s1\n vsqrt.f32 s2, s2\n vsqrt.f32 s3, s3\n"
       "vsqrt.f32 s4, s4\n vsqrt.f32 s5, s5\n vsqrt.f32 s6, s6\n vsqrt.f32 s7, s7\n vldmia sp, {s16-s23}\n"
-      THIMBLE_ARM_EACH8("vfma.f32", "s16", "s0", "s30", "s17", "s1", "s30", "s18", "s2", "s30", "s19", "s3", "s30",
-                        "s20", "s4", "s30", "s21", "s5", "s30", "s22", "s6", "s30", "s23", "s7", "s30")
-      THIMBLE_ARM_EACH8("vdiv.f32", "s8", "s8", "s16", "s9", "s9", "s17", "s10", "s10", "s18", "s11", "s11", "s19",
-                        "s12", "s12", "s20", "s13", "s13", "s21", "s14", "s14", "s22", "s15", "s15", "s23")
-      "vldmia r0, {s0-s7}\n" THIMBLE_ARM_LOW_BY("vmul.f32", "s31")
-      THIMBLE_ARM_EACH8("vfms.f32", "s0", "s29", "s8", "s1", "s29", "s9", "s2", "s29", "s10", "s3", "s29", "s11",
-                        "s4", "s29", "s12", "s5", "s29", "s13", "s6", "s29", "s14", "s7", "s29", "s15")
+      THIMBLE_ARM_EACH_BY("vfma.f32", C, A, "s29") THIMBLE_ARM_EACH("vdiv.f32", B, B, C)
+      "vldmia r0, {s0-s7}\n" THIMBLE_ARM_EACH_BY("vmul.f32", A, A, "s30") THIMBLE_ARM_EACH_BY("vfms.f32", A, B, "s28")
       THIMBLE_ARM_FLOOR("r0", "s0-s7", "6", "3")
       "subs lr, #1\n bne 0b\n"
       "add sp, #40\n vpop {s16-s31}\n pop {r4-r11, pc}\n"

@@ -195,7 +195,7 @@ struct RunState {
   ParameterUpdate<real> update;
 
   template <class T = real>
-  T* at(ArenaPlace p) const {
+  THIMBLE_INLINE T* at(ArenaPlace p) const {
     if (p == kNoPlace) return nullptr;
     std::byte* const region = p < kSecondPlace ? arena.first : arena.second;
     return reinterpret_cast<T*>(region + std::size_t(p % kSecondPlace) * kArenaAlignment);

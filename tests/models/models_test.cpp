@@ -16,6 +16,8 @@ namespace {
 constexpr const auto& kGpt2 = tape_of<Gpt2Small>;
 constexpr PlanOptions kGpt2Options{{1, 256}, 1, 4, 2, true};
 static_assert(make_plan(kGpt2, training_walk(kGpt2, keep_all(kGpt2)), kGpt2Options, op_scratch_bytes).gap_bytes() == 0);
+static_assert(make_plan(kGpt2, training_walk(kGpt2, keep_all_but_elements(kGpt2)), kGpt2Options, op_scratch_bytes)
+                  .gap_bytes() == 0);
 static_assert(make_plan(kGpt2, training_walk(kGpt2, keep_block_inputs(kGpt2)), kGpt2Options, op_scratch_bytes)
                   .gap_bytes() == 0);
 
@@ -23,6 +25,7 @@ static_assert(make_plan(kGpt2, training_walk(kGpt2, keep_block_inputs(kGpt2)), k
 const bool kRegistered = !all_models().empty();
 
 const RecomputeChoice kNone{};
+const RecomputeChoice kElements{RecomputeChoice::Kind::elements, {}};
 const RecomputeChoice kBlocks{RecomputeChoice::Kind::blocks, {}};
 const RecomputeChoice kList{RecomputeChoice::Kind::list, {"embed", "h.*.in", "h.*.qkv", "h.*.out", "act", "*history"}};
 
@@ -79,6 +82,7 @@ void check_same_bits(const std::string& model) {
   CHECK_EQUAL_TEXT(plain, train<real>(model, {Isa::plain, 2, kNone}), model.c_str());
   CHECK_EQUAL_TEXT(plain, train<real>(model, {std::nullopt, 3, kNone}), model.c_str());
   CHECK_EQUAL_TEXT(plain, train<real>(model, {std::nullopt, 1, kBlocks}), model.c_str());
+  CHECK_EQUAL_TEXT(plain, train<real>(model, {std::nullopt, 2, kElements}), model.c_str());
 }
 
 /// What a few steps of one micro-batch each leave behind, the last with no target that counts.

@@ -71,7 +71,7 @@ void reference(Profile profile, ProductKind kind, const ProductArgs<real>& p, re
       bool add = p.update == Update::accumulate;
       std::int64_t k = 0;
       do {
-        real part = 0;
+        real part = k == 0 && p.bias != nullptr ? p.bias[j] : real(0);
         for (const std::int64_t end = std::min(p.k, k + 256); k < end; ++k) {
           const real a = kind == ProductKind::tn ? p.a[k * p.lda + i] : p.a[i * p.lda + k];
           const real b = kind == ProductKind::nt ? p.b[j * p.ldb + k] : p.b[k * p.ldb + j];
@@ -80,7 +80,7 @@ void reference(Profile profile, ProductKind kind, const ProductArgs<real>& p, re
         total = add ? total + part : part;
         add = true;
       } while (k < p.k);
-      c[i * p.ldc + j] = p.bias != nullptr ? total + p.bias[j] : total;
+      c[i * p.ldc + j] = total;
     }
   }
 }

@@ -69,6 +69,13 @@ static_assert(kWalkAll.steps[std::size_t(kWalkAll.backward_begin)].value == kDec
 // Keeping block inputs: what backward reads of each block is computed again, the two last values of a block are not
 // (nothing reads h.0.mlp, and h.0.out is the next block's input).
 static_assert(count_steps(kWalkBlocks, StepKind::recompute) == 2 * 8);
+// Without what is computed element by element: GELU of each block, once again before the layer behind it wants it.
+constexpr auto kElements = keep_all_but_elements(kDecoder);
+constexpr auto kWalkElements = training_walk(kDecoder, kElements);
+static_assert(count_steps(kWalkElements, StepKind::recompute) == 2);
+static_assert(step_of(kDecoder, kWalkElements, StepKind::recompute, "h.0.act") + 1 ==
+              step_of(kDecoder, kWalkElements, StepKind::backward, "h.0.mlp"));
+static_assert(operands_are_ready(kDecoder, kWalkElements, kElements));
 static_assert(operands_are_ready(kDecoder, kWalkAll, kAll));
 static_assert(operands_are_ready(kDecoder, kWalkBlocks, kBlocks));
 
@@ -191,6 +198,7 @@ TEST(Walk, ATextIsTheScheduleThatItNames) {
   static_assert(schedule_of(kDecoder, "h.*.qkv,h.*.attn,embed").keep ==
                 keep_only(kDecoder, std::span<const std::string_view>(patterns)).keep);
   static_assert(schedule_of(kDecoder, "none").keep == kAll.keep);
+  static_assert(schedule_of(kDecoder, "elements").keep == kElements.keep);
   static_assert(schedule_of(kDecoder, "blocks").keep == kBlocks.keep);
 }
 

@@ -79,6 +79,13 @@ bool same_bits(const std::vector<real>& a, const std::vector<real>& b) {
 }
 
 template <class real>
+AdamWStep<real> adamw_step(const OptimizerOptions& o, double learning_rate, const BetaPowers& powers, double scale,
+                           bool decays) {
+  const AdamWStep<real> step(o, learning_rate, powers, scale);
+  return decays ? step.decaying(o, learning_rate) : step;
+}
+
+template <class real>
 void run_adamw(const Updates& u, Tensors<real>& t, const AdamWStep<real>& step, int workers = 1) {
   for (int i = workers - 1; i >= 0; --i) {
     u.of<real>().adamw(t.weight(), t.gradient(), t.first(), t.second(), t.count, step, Worker{i, workers});
@@ -97,10 +104,10 @@ template <class real>
 void written_adamw(Profile p, Tensors<real>& t, const AdamWStep<real>& s) {
   for (std::int64_t i = 0; i < t.count; ++i) {
     real &w = t.weight()[i], &m = t.first()[i], &v = t.second()[i];
-    const real g = t.gradient()[i] * s.gradient_scale;
-    m = chain<real>(p, s.beta1, m, s.one_minus_beta1 * g);
+    const real g = t.gradient()[i], r = s.second_scale * g;
+    m = chain<real>(p, s.beta1, m, s.first_scale * g);
     if (std::abs(m) < real(kMomentFloor)) m = 0;
-    v = chain<real>(p, s.beta2, v, s.one_minus_beta2 * (g * g));
+    v = chain<real>(p, s.beta2, v, r * r);
     if (v < real(kMomentFloor)) v = 0;
     const real direction = m / chain<real>(p, std::sqrt(v), s.root_scale, s.epsilon);
     w = chain<real>(p, -s.rate, direction, w * s.keep);
@@ -195,7 +202,7 @@ TEST(Optimizer, AdamWFollowsTheWrittenOrderOnEveryInstructionSet) {
         BetaPowers powers;
         for (int n = 0; n < 3; ++n) {
           powers = powers.next(o);
-          const AdamWStep<real> step(o, 0.03, powers, 0.37, count % 2 == 0);
+          const AdamWStep<real> step = adamw_step<real>(o, 0.03, powers, 0.37, count % 2 == 0);
           run_adamw(u, t, step, workers);
           written_adamw(u.profile, expected, step);
         }
@@ -258,7 +265,7 @@ TEST(Optimizer, AdamWGivesPyTorchsNumbers) {
     BetaPowers powers;
     six_steps<real>(u, o, t, [&](double scale) {
       powers = powers.next(o);
-      run_adamw(u, t, AdamWStep<real>(o, 0.03, powers, scale, true));
+      run_adamw(u, t, adamw_step<real>(o, 0.03, powers, scale, true));
     });
     // Six steps of at most 0.03 and some ten roundings each, of numbers below 1.
     const double tolerance = 32 * double(std::numeric_limits<real>::epsilon());
@@ -302,7 +309,7 @@ TEST(Optimizer, OnlyTensorsThatDecayShrink) {
       for (auto* x : {&t.g, &t.m, &t.v}) std::fill(x->begin(), x->end(), real(0));
       Tensors<real> s = t;
       const std::vector<real> before = t.w;
-      run_adamw(u, t, AdamWStep<real>(adamw_options(), 0.5, BetaPowers{}.next(adamw_options()), 1, decays));
+      run_adamw(u, t, adamw_step<real>(adamw_options(), 0.5, BetaPowers{}.next(adamw_options()), 1, decays));
       run_sgd(u, s, SgdStep<real>(sgd_options(), 0.5, 1, decays));
       for (std::size_t i = 0; i < before.size(); ++i) {
         const real factor = decays ? real(1 - 0.5 * 0.1) : real(1);
@@ -325,7 +332,7 @@ TEST(Optimizer, AMillionStepsWithoutGradientLeaveNothingSubnormal) {
     bool found = false;
     for (int n = 0; n < 1'000'000; ++n) {
       powers = powers.next(adamw);
-      run_adamw(u, t, AdamWStep<real>(adamw, 0.01, powers, 1, true));
+      run_adamw(u, t, adamw_step<real>(adamw, 0.01, powers, 1, true));
       run_sgd(u, s, SgdStep<real>(sgd, 0.01, 1, true));
       for (const auto* x : {&t.w, &t.m, &t.v, &s.w, &s.m}) found = found || subnormal(*x);
     }
@@ -349,7 +356,7 @@ TEST(Optimizer, MomentsBelowTheFloorAreZeroAndOthersStay) {
     t.g = {real(0), real(0)};
     t.m = {real(-0x1p-99), real(-0x1.fffffep-100)};
     t.v = {real(0x1p-99), real(0x1.fffffep-100)};
-    run_adamw(u, t, AdamWStep<real>(o, 0, BetaPowers{}.next(o), 1, false));
+    run_adamw(u, t, adamw_step<real>(o, 0, BetaPowers{}.next(o), 1, false));
     CHECK(t.m[0] == -real(kMomentFloor));
     CHECK(t.v[0] == real(kMomentFloor));
     CHECK(t.m[1] == 0);

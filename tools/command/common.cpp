@@ -41,15 +41,19 @@ void LayoutFlags::add_to(CLI::App& command) {
       ->capture_default_str();
   command
       .add_option("--recompute", recompute,
-                  "Which activations are computed again for backward: none, blocks (all but block inputs), or a "
-                  "comma-separated list of the values to keep (* stands for any characters)")
-      ->capture_default_str();
+                  "Which activations are computed again for backward: none, elements (GELU and its like), blocks (all but "
+                  "block inputs), or a comma-separated list of the values to keep (* stands for any characters); the "
+                  "model's default is elements for gpt2_small, else none");
 }
 
 void LayoutFlags::add_fuse_update_to(CLI::App& command) {
   command.add_flag("--fuse-update", fuse_update,
                    "Update each weight within the backward pass, as soon as its gradient is whole: no memory for "
                    "gradients, the same bits; needs --clip 0 and one micro-batch a step");
+}
+
+std::string LayoutFlags::recompute_for(const Model& model) const {
+  return recompute.empty() ? model.recompute : recompute;
 }
 
 Extent LayoutFlags::extent_for(const Model& model) const {

@@ -31,13 +31,14 @@ struct CommonFlags {
 struct LayoutFlags {
   int batch = 0;    ///< 0: the model's default
   int context = 0;  ///< 0: the model's default
-  std::string recompute = "none";
+  std::string recompute;  ///< empty: the model's
   bool fuse_update = false;
 
   void add_to(CLI::App& command);
   /// For those that train.
   void add_fuse_update_to(CLI::App& command);
   Extent extent_for(const Model& model) const;
+  std::string recompute_for(const Model& model) const;
 };
 
 /// Of the option --tokenizer.

@@ -95,16 +95,17 @@ void run(const Flags& flags) {
   const PlanOptions options{extent, flags.common.thread_count(), flags.common.real_bytes(),
                             flags.optimizer == "none" ? 0 : optimizer.moments(), training,
                             flags.layout.fuse_update};
-  const PlanData chosen = model.plan(program, recompute_choice(flags.layout.recompute), options);
+  const std::string recompute = flags.layout.recompute_for(model);
+  const PlanData chosen = model.plan(program, recompute_choice(recompute), options);
   if (flags.svg == "-") {
     std::cout << plan_svg(model, chosen);
     return;
   }
   if (!flags.svg.empty()) write_file(flags.svg, plan_svg(model, chosen));
 
-  std::vector<std::pair<std::string, PlanData>> plans = {{flags.layout.recompute, chosen}};
+  std::vector<std::pair<std::string, PlanData>> plans = {{recompute, chosen}};
   for (const std::string other : {"none", "blocks"}) {
-    if (training && other != flags.layout.recompute) {
+    if (training && other != recompute) {
       plans.emplace_back(other, model.plan(program, recompute_choice(other), options));
     }
   }
@@ -113,7 +114,7 @@ void run(const Flags& flags) {
   }
   if (flags.common.json) {
     Json j = plan_json(model, chosen, true);
-    j["recompute"] = flags.layout.recompute;
+    j["recompute"] = recompute;
     for (const auto& [name, plan] : plans) j["schedules"][name] = plan_json(model, plan, false);
     return print_json(j);
   }

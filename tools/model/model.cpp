@@ -7,8 +7,8 @@ namespace thimble {
 RecomputeChoice recompute_choice(const std::string& text) {
   RecomputeChoice c;
   if (text == "none") return c;
-  if (text == "blocks") {
-    c.kind = RecomputeChoice::Kind::blocks;
+  if (text == "elements" || text == "blocks") {
+    c.kind = text == "blocks" ? RecomputeChoice::Kind::blocks : RecomputeChoice::Kind::elements;
     return c;
   }
   c.kind = RecomputeChoice::Kind::list;

@@ -12,13 +12,13 @@
 
 namespace thimble {
 
-/// --recompute: nothing, whole blocks, or all but a list of name patterns.
+/// --recompute: nothing, what is computed element by element, whole blocks, or all but a list of name patterns.
 struct RecomputeChoice {
-  enum class Kind { none, blocks, list } kind = Kind::none;
+  enum class Kind { none, elements, blocks, list } kind = Kind::none;
   std::vector<std::string> kept;
 };
 
-/// none, blocks, or a comma-separated list of the values to keep.
+/// none, elements, blocks, or a comma-separated list of the values to keep.
 RecomputeChoice recompute_choice(const std::string& text);
 
 /// The kernels of one model for one number type and instruction set.
@@ -56,6 +56,7 @@ struct Model {
   std::string description;
   Extent extent;            ///< default batch and context
   TrainOptions training;    ///< default optimizer and schedule
+  std::string recompute = "none";  ///< default --recompute
   RecomputeChoice board_recompute;  ///< default --recompute of images
   std::optional<GptConfig> gpt;  ///< where it is one of the family
   TapeView tape;

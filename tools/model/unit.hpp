@@ -12,6 +12,7 @@ template <class M>
 Recompute<tape_of<M>.size> recompute_for(const RecomputeChoice& choice) {
   const auto& tape = tape_of<M>;
   if (choice.kind == RecomputeChoice::Kind::none) return keep_all(tape);
+  if (choice.kind == RecomputeChoice::Kind::elements) return keep_all_but_elements(tape);
   if (choice.kind == RecomputeChoice::Kind::blocks) return keep_block_inputs(tape);
   for (const std::string& pattern : choice.kept) {
     const bool found = std::any_of(tape.values.begin(), tape.values.end(), [&](const Value& v) {
@@ -82,6 +83,7 @@ Model describe_model(const char* name, const KernelSets<float>& f32, const Kerne
   m.description = M::kDescription;
   m.extent = M::kExtent;
   m.training = M::kTraining;
+  if constexpr (requires { M::kRecompute; }) m.recompute = M::kRecompute;
   if constexpr (requires { M::kBoardRecompute; }) m.board_recompute = recompute_choice(M::kBoardRecompute);
   if constexpr (requires { M::kConfig; }) {
     if constexpr (std::is_same_v<std::remove_cv_t<decltype(M::kConfig)>, GptConfig>) m.gpt = M::kConfig;
