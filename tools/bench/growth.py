@@ -101,6 +101,7 @@ def draw(report, path):
     except ImportError as error:
         raise Missing("the figure needs matplotlib: apt-get install python3-matplotlib") from error
     matplotlib.use("Agg")
+    matplotlib.rcParams["svg.fonttype"] = "none"
     from matplotlib import pyplot
     figure, rows = pyplot.subplots(2, len(report["axes"]), figsize=(3.2 * len(report["axes"]), 6), squeeze=False)
     for column, (name, points) in enumerate(report["axes"].items()):
@@ -117,9 +118,10 @@ def draw(report, path):
             axis.set_ylabel(unit)
             axis.legend()
             axis.grid(True, alpha=0.3)
-    figure.suptitle(f"{report['model']}, {report['threads']} thread(s)")
+    figure.suptitle(f"A training step with {report['threads']} thread(s): context and batch of {report['model']}; "
+                    "width and depth of models of 256 tokens, 4 x 128")
     figure.tight_layout()
-    figure.savefig(path)
+    figure.savefig(path, metadata={"Date": None} if path.endswith(".svg") else None)
 
 
 def main():
