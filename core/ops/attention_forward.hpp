@@ -104,14 +104,14 @@ class AttentionForward {
   void arm_scores() {
     const auto own = std::int32_t(x_.first);
     arm_score_tiles<S, ScoreFinish::scale>(
-        {x_.k.at, x_.k.stride, queries_, pitch_, shape_.D, strip_, shape_.scale, nullptr}, own + x_.count, vecs_, true, own);
+        {x_.k.at, x_.k.stride, queries_, pitch_, shape_.D, strip_, shape_.scale, nullptr}, own + x_.count, vecs_, true,
+        own);
     for (int query = 0; query < vecs_ * S::width; query += 8) arm_weights(query);
   }
 
   void arm_weights(int query) {
-    constexpr auto kBytes = std::ptrdiff_t(sizeof(float)), kStep = 8 * kBytes;
     const int seen = x_.count - query < 8 ? x_.count - query : 8;
-    const std::ptrdiff_t keys = x_.first + query + seen, pitch = pitch_ * kBytes;
+    const std::ptrdiff_t keys = x_.first + query + seen, pitch = pitch_ * std::ptrdiff_t(sizeof(float));
     real* const to = strip_ + query;
     real* const own = to + (x_.first + query) * pitch_;
     arm_fill_below(own, pitch, seen, to);  // what a query does not see counts as key 0, which it does
@@ -120,28 +120,33 @@ class AttentionForward {
     exp_rows(to, pitch_, keys, maxima_ + query, nullptr);
     arm_fill_below(own, pitch, seen, kArmZeros);
 
-    // Sixteen sums of keys, then the tree; no sum is -0, so that sums of one key are that key.
+    arm_sums(to, keys, inverse_sums_ + query);
+  }
+
+  /// The inverse sums of eight queries' weights: sixteen sums of keys, then the tree. No sum is -0, so that sums of one key
+  /// are that key.
+  void arm_sums(const real* weights, std::ptrdiff_t keys, real* inverse) {
+    constexpr auto kBytes = std::ptrdiff_t(sizeof(float)), kStep = 8 * kBytes;
+    const std::ptrdiff_t pitch = pitch_ * kBytes;
     real sums[16][8];
-    const real* from = to;
+    const real* from = weights;
     std::ptrdiff_t step = pitch, count = keys;
-    const auto fold = [&](std::ptrdiff_t places, std::ptrdiff_t most) THIMBLE_INLINE_LAMBDA {
-      const std::ptrdiff_t pairs = count - places < most ? count - places : most;
-      if (pairs <= 0) return;
-      arm_add_rows(sums[0], kStep, from, step, from + places * (step / kBytes), step, pairs);
-      if (from == to && pairs < places) arm_copy_rows(to + pairs * pitch_, pitch, places - pairs, sums[pairs]);
-      from = sums[0];
-      step = kStep;
+    const auto fold = [&](std::ptrdiff_t places) THIMBLE_INLINE_LAMBDA {
+      const std::ptrdiff_t pairs = count - places < places ? count - places : places;
+      if (pairs > 0) {
+        arm_add_rows(sums[0], kStep, from, step, from + places * (step / kBytes), step, pairs);
+        if (from == weights) arm_copy_rows(weights + pairs * pitch_, pitch, places - pairs, sums[pairs]);
+        from = sums[0];
+        step = kStep;
+      }
+      count = count < places ? count : places;
     };
-    fold(16, 16);
+    fold(16);
     for (std::ptrdiff_t j = 32; j < keys; j += 16) {
-      arm_add_rows(sums[0], kStep, sums[0], kStep, to + j * pitch_, pitch, keys - j < 16 ? keys - j : 16);
+      arm_add_rows(sums[0], kStep, sums[0], kStep, weights + j * pitch_, pitch, keys - j < 16 ? keys - j : 16);
     }
-    count = keys < 16 ? keys : 16;
-    for (std::ptrdiff_t half = 8; half > 0; half /= 2) {
-      fold(half, half);
-      count = count < half ? count : half;
-    }
-    for (int i = 0; i < 8; ++i) inverse_sums_[query + i] = 1 / from[i];
+    for (int half = 8; half > 0; half /= 2) fold(half);
+    for (int i = 0; i < 8; ++i) inverse[i] = 1 / from[i];
   }
 #endif
 

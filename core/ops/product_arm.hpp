@@ -63,14 +63,10 @@ static_assert(offsetof(ArmPanel, k) == 36 && offsetof(ArmPanel, numbers) == 40);
   "11: vldmia r3, {s16-s23}\n" THIMBLE_ARM_BOTH("vsub.f32") THIMBLE_ARM_WITH_C("vmul.f32") "b 6b\n"      \
   "10:" THIMBLE_ARM_WITH_C("vadd.f32") "b 6b\n"
 #define THIMBLE_ARM_STORE "vstmia r11, {s0-s7}\n add r11, r9\n vstmia r11, {s8-s15}\n add r11, r9\n"
-#define THIMBLE_ARM_BOTH(op) THIMBLE_ARM_UPPER_ROW(op) THIMBLE_ARM_LOWER_ROW(op)
+#define THIMBLE_ARM_BOTH(op) THIMBLE_ARM_EACH(op, A, A, C) THIMBLE_ARM_EACH(op, B, B, C)
 #define THIMBLE_ARM_WITH_C(op)                                                                             \
-  "vldmia r11, {s16-s23}\n" THIMBLE_ARM_UPPER_ROW(op)                                                       \
-  "add r5, r11, r9\n vldmia r5, {s16-s23}\n" THIMBLE_ARM_LOWER_ROW(op)
-#define THIMBLE_ARM_UPPER_ROW(op)                                                                            \
-  THIMBLE_ARM_EACH(op, A, A, C)
-#define THIMBLE_ARM_LOWER_ROW(op)                                                                            \
-  THIMBLE_ARM_EACH(op, B, B, C)
+  "vldmia r11, {s16-s23}\n" THIMBLE_ARM_EACH(op, A, A, C)                                                  \
+  "add r5, r11, r9\n vldmia r5, {s16-s23}\n" THIMBLE_ARM_EACH(op, B, B, C)
 
 /// Rows of A are those of C: four numbers of two rows at a time.
 #define THIMBLE_ARM_FOUR                                                                                     \
@@ -98,8 +94,6 @@ static_assert(offsetof(ArmPanel, k) == 36 && offsetof(ArmPanel, numbers) == 40);
 #undef THIMBLE_ARM_STORE
 #undef THIMBLE_ARM_BOTH
 #undef THIMBLE_ARM_WITH_C
-#undef THIMBLE_ARM_UPPER_ROW
-#undef THIMBLE_ARM_LOWER_ROW
 
 template <class S, ProductKind kKind>
 struct ArmProduct {

@@ -133,12 +133,11 @@ struct SoftmaxLoss {
     if constexpr (kHasArmFpu<typename S::Vec>) {
       using Vec = typename S::Vec;
       for (std::ptrdiff_t i = 0; to != x && i < n; ++i) to[i] = x[i];
-      const Vec shift = Vec::broadcast(top);
       const real shifts[8] = {top, top, top, top, top, top, top, top};
       exp_rows(to, 8, n / 8, shifts, nullptr);
       for (std::ptrdiff_t i = n & ~7; i < n; i += S::width) {
         const int live = n - i < S::width ? int(n - i) : S::width;
-        exp(Vec::load_first(to + i, live) - shift).store_first(to + i, live);
+        exp(Vec::load_first(to + i, live) - Vec::broadcast(top)).store_first(to + i, live);
       }
       return row_sum<S>(to, n);
     }

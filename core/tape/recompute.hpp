@@ -2,7 +2,6 @@
 /// Recompute schedules: which activations are kept from forward to backward. What is not kept is computed again,
 /// by the same kernels from the same operands, so the schedule never changes a bit of the result.
 
-#include <span>
 #include <string_view>
 
 #include "core/tape/builder.hpp"
@@ -49,20 +48,30 @@ constexpr bool matches(std::string_view pattern, std::string_view name) {
   return !name.empty() && name.front() == pattern.front() && matches(pattern.substr(1), name.substr(1));
 }
 
-/// Keeps the values whose names match one of the patterns ("h.*.qkv"), and nothing else.
-template <int N>
-constexpr Recompute<N> keep_only(const Tape<N>& tape, std::span<const std::string_view> patterns) {
+/// The schedule that a text asks for: "none" (keep_all), "elements" (keep_all_but_elements), "blocks" (keep_block_inputs), or
+/// the names and patterns of the values to keep, separated by commas. Calls `unknown` with a pattern that names nothing.
+template <int N, class Unknown>
+constexpr Recompute<N> schedule_of(const Tape<N>& tape, std::string_view text, Unknown unknown) {
+  if (text == "none") return keep_all(tape);
+  if (text == "elements") return keep_all_but_elements(tape);
+  if (text == "blocks") return keep_block_inputs(tape);
   Recompute<N> r;
-  for (int i = 0; i < N; ++i) {
-    bool keep = tape[i].is_leaf();
-    for (const auto p : patterns) keep = keep || matches(p, tape[i].name.view());
-    r.keep[std::size_t(i)] = keep;
+  for (int i = 0; i < N; ++i) r.keep[std::size_t(i)] = tape[i].is_leaf();
+  while (!text.empty()) {
+    const std::string_view pattern = text.substr(0, text.find(','));
+    text.remove_prefix(pattern.size() < text.size() ? pattern.size() + 1 : text.size());
+    bool found = false;
+    for (int i = 0; i < N; ++i) {
+      const bool named = !tape[i].is_leaf() && matches(pattern, tape[i].name.view());
+      r.keep[std::size_t(i)] = r.keep[std::size_t(i)] || named;
+      found = found || named;
+    }
+    if (!found) unknown(pattern);
   }
   return r;
 }
 
-/// A schedule in words, as a template argument: "none", "elements" (keep_all_but_elements), "blocks" (keep_block_inputs), or
-/// the names and patterns of the values to keep, separated by commas.
+/// The text as a template argument.
 struct RecomputeText {
   static constexpr int kCapacity = 127;  // a longer text does not compile
   char text[kCapacity + 1] = {};
@@ -72,26 +81,12 @@ struct RecomputeText {
   constexpr std::string_view view() const { return text; }
 };
 
-/// The schedule that a text asks for; a pattern that names nothing does not compile.
+/// The same, where a pattern that names nothing does not compile.
 template <int N>
 constexpr Recompute<N> schedule_of(const Tape<N>& tape, const RecomputeText& text) {
-  if (text.view() == "none") return keep_all(tape);
-  if (text.view() == "elements") return keep_all_but_elements(tape);
-  if (text.view() == "blocks") return keep_block_inputs(tape);
-  Recompute<N> r;
-  for (int i = 0; i < N; ++i) r.keep[std::size_t(i)] = tape[i].is_leaf();
-  for (std::string_view rest = text.view(); !rest.empty();) {
-    const std::string_view pattern = rest.substr(0, rest.find(','));
-    rest.remove_prefix(pattern.size() < rest.size() ? pattern.size() + 1 : rest.size());
-    bool found = false;
-    for (int i = 0; i < N; ++i) {
-      const bool named = !tape[i].is_leaf() && matches(pattern, tape[i].name.view());
-      r.keep[std::size_t(i)] = r.keep[std::size_t(i)] || named;
-      found = found || named;
-    }
-    require(found, "recompute: no activation has one of the names to keep");
-  }
-  return r;
+  return schedule_of(tape, text.view(), [](std::string_view) {
+    require(false, "recompute: no activation has one of the names to keep");
+  });
 }
 
 }  // namespace thimble

@@ -183,7 +183,8 @@ void adamw_update(typename S::real* weight, const typename S::real* gradient, ty
 #endif
   const Vec beta1 = Vec::broadcast(step.beta1), first_scale = Vec::broadcast(step.first_scale);
   const Vec beta2 = Vec::broadcast(step.beta2), second_scale = Vec::broadcast(step.second_scale);
-  const Vec rate = Vec::broadcast(-step.rate), root_scale = Vec::broadcast(step.root_scale), epsilon = Vec::broadcast(step.epsilon);
+  const Vec rate = Vec::broadcast(-step.rate);
+  const Vec root_scale = Vec::broadcast(step.root_scale), epsilon = Vec::broadcast(step.epsilon);
   const Vec keep = Vec::broadcast(step.keep);
   constexpr real floor = real(kMomentFloor);
   detail::for_elements<S>(worker.share(count, 16), [&](auto at) THIMBLE_INLINE_LAMBDA {

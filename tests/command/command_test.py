@@ -42,7 +42,8 @@ class Results(Command):
 
     def test_plans_of_gpt2_small_have_no_gap(self):
         p = self.ok("plan", "gpt2_small")
-        self.assertEqual([s["gap"] for s in p["schedules"].values()], [0, 0, 0])
+        self.assertEqual({name: s["gap"] for name, s in p["schedules"].items()}, {"elements": 0, "none": 0, "blocks": 0})
+        self.assertEqual(p["recompute"], "elements")
 
     def test_the_picture_of_a_plan_is_xml(self):
         picture = self.path / "plan.svg"
@@ -71,6 +72,7 @@ class Results(Command):
         def digest(*more):
             return self.ok("train", "pocket", "--text", self.text, "--steps", 5, *more)["digest"]
         self.assertEqual(digest(), digest("--threads", 1, "--recompute", "blocks", "--isa", "plain"))
+        self.assertEqual(digest(), digest("--recompute", "elements"))
         self.assertNotEqual(digest(), digest("--seed", 2))
 
     def test_training_learns_and_writes_what_it_says(self):

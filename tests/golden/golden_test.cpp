@@ -66,7 +66,7 @@ struct Case {
 };
 
 template <class real>
-Session<real> make_session(const Case& c, int moments = 2, RecomputeChoice recompute = {}) {
+Session<real> make_session(const Case& c, int moments = 2, const std::string& recompute = "none") {
   SessionOptions o;
   o.extent = c.model.extent;
   o.moments = moments;

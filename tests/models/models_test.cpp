@@ -24,15 +24,12 @@ static_assert(make_plan(kGpt2, training_walk(kGpt2, keep_block_inputs(kGpt2)), k
 // The list of models lives as long as the program: it must not count as a leak of the first test that asks.
 const bool kRegistered = !all_models().empty();
 
-const RecomputeChoice kNone{};
-const RecomputeChoice kElements{RecomputeChoice::Kind::elements, {}};
-const RecomputeChoice kBlocks{RecomputeChoice::Kind::blocks, {}};
-const RecomputeChoice kList{RecomputeChoice::Kind::list, {"embed", "h.*.in", "h.*.qkv", "h.*.out", "act", "*history"}};
+const std::string kList = "embed,h.*.in,h.*.qkv,h.*.out,act,*history";
 
 struct Run {
   std::optional<Isa> isa;
   int threads = 1;
-  RecomputeChoice recompute;
+  std::string recompute = "none";
   Profile profile = Profile::fused;
   bool fuse_update = false;
   int moments = 2;
@@ -73,16 +70,16 @@ std::uint64_t train(const std::string& name, const Run& run) {
 
 template <class real>
 void check_same_bits(const std::string& model) {
-  const std::uint64_t plain = train<real>(model, {Isa::plain, 1, kNone});
+  const std::uint64_t plain = train<real>(model, {Isa::plain, 1, "none"});
   for (Isa isa : {Isa::avx2, Isa::avx512}) {
     if (!can_run(isa) || find_model(model).f32.by_isa[int(isa)] == nullptr) continue;
-    CHECK_EQUAL_TEXT(plain, train<real>(model, {isa, 1, kNone}), model.c_str());
-    CHECK_EQUAL_TEXT(plain, train<real>(model, {isa, 2, kBlocks}), model.c_str());
+    CHECK_EQUAL_TEXT(plain, train<real>(model, {isa, 1, "none"}), model.c_str());
+    CHECK_EQUAL_TEXT(plain, train<real>(model, {isa, 2, "blocks"}), model.c_str());
   }
-  CHECK_EQUAL_TEXT(plain, train<real>(model, {Isa::plain, 2, kNone}), model.c_str());
-  CHECK_EQUAL_TEXT(plain, train<real>(model, {std::nullopt, 3, kNone}), model.c_str());
-  CHECK_EQUAL_TEXT(plain, train<real>(model, {std::nullopt, 1, kBlocks}), model.c_str());
-  CHECK_EQUAL_TEXT(plain, train<real>(model, {std::nullopt, 2, kElements}), model.c_str());
+  CHECK_EQUAL_TEXT(plain, train<real>(model, {Isa::plain, 2, "none"}), model.c_str());
+  CHECK_EQUAL_TEXT(plain, train<real>(model, {std::nullopt, 3, "none"}), model.c_str());
+  CHECK_EQUAL_TEXT(plain, train<real>(model, {std::nullopt, 1, "blocks"}), model.c_str());
+  CHECK_EQUAL_TEXT(plain, train<real>(model, {std::nullopt, 2, "elements"}), model.c_str());
 }
 
 /// What a few steps of one micro-batch each leave behind, the last with no target that counts.
@@ -121,8 +118,8 @@ Trained train_step_by_step(const std::string& name, const Run& run) {
 
 template <class real>
 void check_fused_bits(const std::string& model, int moments) {
-  const Trained plain = train_step_by_step<real>(model, {Isa::plain, 1, kNone, Profile::fused, false, moments});
-  for (const auto& [threads, schedule] : {std::pair{1, kNone}, std::pair{2, kBlocks}}) {
+  const Trained plain = train_step_by_step<real>(model, {Isa::plain, 1, "none", Profile::fused, false, moments});
+  for (const auto& [threads, schedule] : {std::pair{1, "none"}, std::pair{2, "blocks"}}) {
     const Trained fused =
         train_step_by_step<real>(model, {std::nullopt, threads, schedule, Profile::fused, true, moments});
     CHECK_EQUAL_TEXT(plain.digest, fused.digest, model.c_str());
@@ -159,7 +156,7 @@ TEST_GROUP(Models) {
 
 TEST(Models, NoPlanHasAGap) {
   for (const Model& m : all_models()) {
-    for (const RecomputeChoice& schedule : {kNone, kBlocks}) {
+    for (const char* const schedule : {"none", "elements", "blocks"}) {
       for (const Extent& extent : {m.extent, Extent{4, std::min(64, m.context_limit())}, Extent{1, 1}}) {
         for (int variant = 0; variant < 4; ++variant) {
           const PlanOptions options{m.takes_tokens() ? extent : Extent{}, 1 + variant % 2, 4, 2, true, variant >= 2};
@@ -186,8 +183,8 @@ TEST(Models, FusedUpdatesChangeNoBit) {
     check_fused_bits<double>(name, 1);
   }
   check_fused_bits<float>("microgpt", 0);
-  CHECK(train_step_by_step<float>("decoder", {std::nullopt, 1, kNone, Profile::separate, false}).digest ==
-        train_step_by_step<float>("decoder", {std::nullopt, 2, kBlocks, Profile::separate, true}).digest);
+  CHECK(train_step_by_step<float>("decoder", {std::nullopt, 1, "none", Profile::separate, false}).digest ==
+        train_step_by_step<float>("decoder", {std::nullopt, 2, "blocks", Profile::separate, true}).digest);
 }
 
 TEST(Models, FusedUpdatesRefuseWhatNeedsAllGradients) {
@@ -244,16 +241,16 @@ TEST(Models, AFusedUpdateThatIsCutShortSaysSo) {
 }
 
 TEST(Models, AListOfKeptValuesChangesNoBit) {
-  CHECK_EQUAL(train<float>("decoder", {std::nullopt, 1, kNone}),
-              train<float>("decoder", {std::nullopt, 1, {RecomputeChoice::Kind::list, {"embed", "h.*.qkv", "h.1.act"}}}));
-  CHECK_EQUAL(train<float>("decoder", {std::nullopt, 1, kNone}),
-              train<float>("decoder", {std::nullopt, 1, {RecomputeChoice::Kind::list, {"h.0.ln_1"}}}));
+  CHECK_EQUAL(train<float>("decoder", {std::nullopt, 1, "none"}),
+              train<float>("decoder", {std::nullopt, 1, "embed,h.*.qkv,h.1.act"}));
+  CHECK_EQUAL(train<float>("decoder", {std::nullopt, 1, "none"}),
+              train<float>("decoder", {std::nullopt, 1, "h.0.ln_1"}));
 }
 
 TEST(Models, ProfilesDifferAndEachRepeatsItself) {
-  const std::uint64_t separate = train<float>("decoder", {std::nullopt, 1, kNone, Profile::separate});
-  CHECK_EQUAL(separate, train<float>("decoder", {std::nullopt, 2, kBlocks, Profile::separate}));
-  CHECK(separate != train<float>("decoder", {std::nullopt, 1, kNone}));
+  const std::uint64_t separate = train<float>("decoder", {std::nullopt, 1, "none", Profile::separate});
+  CHECK_EQUAL(separate, train<float>("decoder", {std::nullopt, 2, "blocks", Profile::separate}));
+  CHECK(separate != train<float>("decoder", {std::nullopt, 1, "none"}));
 }
 
 TEST(Models, GeneratingATokenAtATimeGivesTheLossesOfTheWholePass) {

@@ -56,6 +56,22 @@ TEST(Gelu, FarOutItIsXOrZeroWithNothingLostToOverflow) {
   check_far_out<thimble::GeluKind::erf>();
 }
 
+template <thimble::GeluKind kKind>
+void check_near_zero() {
+  Problem p = problem_of<GeluCase<17, kKind>>({1, 1});
+  const double tiny[] = {0, -0.0, 0x1p-149, -0x1p-149, 0x1.8p-148, 0x1p-126, -1e-30, 1e-23, -1e-20};
+  for (std::size_t i = 0; i < 9; ++i) p.values[0][8 + i] = tiny[i];
+  for (const auto& i : implementations_of<float>(p)) {
+    const auto r = thimble_test::run(p, i.kernels);
+    for (std::size_t j = 8; j < 17; ++j) CHECK_EQUAL(float(p.d_out[j]) * 0.5f, r.gradients[0][j]);
+  }
+}
+
+TEST(Gelu, TheSlopeIsAHalfWhereTheSquareOfXIsNothing) {
+  check_near_zero<thimble::GeluKind::tanh>();
+  check_near_zero<thimble::GeluKind::erf>();
+}
+
 TEST(Gelu, KeepsNaN) {
   Problem p = problem_of<GeluCase<17, thimble::GeluKind::tanh>>({1, 1});
   p.values[0][0] = p.values[0][16] = std::numeric_limits<double>::quiet_NaN();

@@ -134,7 +134,7 @@ ImageSize image_size(const fs::path& elf, const BoardInfo& board) {
   return size;
 }
 
-ImageArena image_arena(const Model& m, const BoardInfo& b, const RecomputeChoice& schedule, bool fuse_update) {
+ImageArena image_arena(const Model& m, const BoardInfo& b, const std::string& schedule, bool fuse_update) {
   PlanOptions o = plan_options(m, fuse_update);
   ImageArena arena;
   for (const std::int64_t second : {std::int64_t(0), b.second_budget_bytes()}) {
@@ -153,18 +153,18 @@ ImageArena image_arena(const Model& m, const BoardInfo& b, const RecomputeChoice
   return arena;
 }
 
-RecomputeChoice board_schedule(const Model& m, const std::string& recompute) {
-  return recompute.empty() ? m.board_recompute : recompute_choice(recompute);
+std::string board_schedule(const Model& m, const std::string& recompute) {
+  return recompute.empty() ? m.board_recompute : recompute;
 }
 
-void require_room(const Model& m, const BoardInfo& b, const RecomputeChoice& schedule, bool fuse_update) {
+void require_room(const Model& m, const BoardInfo& b, const std::string& schedule, bool fuse_update) {
   const std::string what = m.name + " on " + b.name;
   if (!m.takes_tokens()) throw Error(what, "it takes no tokens, and a board trains on text", "");
   const ImageArena arena = image_arena(m, b, schedule, fuse_update);
   if (arena.fits()) return;
   const std::string second =
       arena.bytes[1] == 0 ? "" : " beside " + std::to_string(arena.bytes[1]) + " in the second region of RAM";
-  const bool blocks_fit = image_arena(m, b, {RecomputeChoice::Kind::blocks, {}}, fuse_update).fits();
+  const bool blocks_fit = image_arena(m, b, "blocks", fuse_update).fits();
   throw Error(what,
               "its arena takes " + std::to_string(arena.bytes[0]) + " bytes" + second + ", the board has " +
                   std::to_string(b.model_budget_bytes()) + " for it: " + std::to_string(arena.missing_bytes) +

@@ -15,7 +15,7 @@ struct ImageRequest {
   const Model* model = nullptr;
   std::filesystem::path text;  ///< to train on; empty: a generated list of names, as documents
   bool documents = true;       ///< a document a line
-  std::string recompute;       ///< none, blocks, or a list of the values to keep; empty: as the model wants it
+  std::string recompute;       ///< a text for schedule_of; empty: as the model wants it
   bool fuse_update = true;     ///< where the model's training allows it: less RAM
 };
 
@@ -49,14 +49,14 @@ struct ImageArena {
   bool fits() const { return missing_bytes == 0; }
 };
 /// `fuse_update`: where the model's training allows it. An Error where the schedule names values that there are not.
-ImageArena image_arena(const Model& model, const BoardInfo& board, const RecomputeChoice& schedule,
+ImageArena image_arena(const Model& model, const BoardInfo& board, const std::string& schedule,
                        bool fuse_update = true);
 
 /// The schedule of that text, empty: as the model wants it on a board.
-RecomputeChoice board_schedule(const Model& model, const std::string& recompute);
+std::string board_schedule(const Model& model, const std::string& recompute);
 
 /// An Error with bytes needed, available and missing and the largest tensors where a model's arena does not fit a board.
-void require_room(const Model& model, const BoardInfo& board, const RecomputeChoice& schedule, bool fuse_update = true);
+void require_room(const Model& model, const BoardInfo& board, const std::string& schedule, bool fuse_update = true);
 
 /// Reads an ELF file (32 or 64 bits, little-endian).
 ImageSize image_size(const std::filesystem::path& elf, const BoardInfo& board);

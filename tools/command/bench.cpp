@@ -204,7 +204,7 @@ void run(const Flags& flags) {
   const Extent extent = model.takes_tokens() ? flags.layout.extent_for(model) : Extent{};
   const std::vector<TokenBatch> batches = batches_for(flags, model, extent);
   SessionOptions options = session_options(flags.common, extent);
-  options.recompute = recompute_choice(flags.layout.recompute_for(model));
+  options.recompute = flags.layout.recompute_for(model);
   const double peak = measure_peak(choose_kernels<real>(model, options), options.threads);
   Session<real> session(model, options);
   session.engine().initialise(flags.common.seed);

@@ -22,9 +22,7 @@ void BoardFlags::add_image_to(CLI::App& c) {
                "The documents that it carries, one a line, trained on in order; default: a generated list of names")
       ->excludes(t)
       ->check(file_name());
-  c.add_option("--recompute", recompute,
-               "Which activations are computed again for backward: none, blocks, or a comma-separated list of the values "
-               "to keep; default: as the model wants it on boards")
+  c.add_option("--recompute", recompute, kRecomputeHelp)
       ->check([](const std::string& text) {
         const auto odd = [](char c) { return !std::isalnum(static_cast<unsigned char>(c)) && !std::strchr(".,*_", c); };
         return std::any_of(text.begin(), text.end(), odd) ? in_quotes(text) + " is no list of names" : std::string();

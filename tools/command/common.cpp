@@ -39,11 +39,7 @@ void LayoutFlags::add_to(CLI::App& command) {
   command.add_option("--context", context, "Tokens in a sequence; 0: the model's default")
       ->check(whole_number(0, 1 << 20))
       ->capture_default_str();
-  command
-      .add_option("--recompute", recompute,
-                  "Which activations are computed again for backward: none, elements (GELU and its like), blocks (all but "
-                  "block inputs), or a comma-separated list of the values to keep (* stands for any characters); the "
-                  "model's default is elements for gpt2_small, else none");
+  command.add_option("--recompute", recompute, kRecomputeHelp);
 }
 
 void LayoutFlags::add_fuse_update_to(CLI::App& command) {

@@ -41,6 +41,12 @@ struct LayoutFlags {
   std::string recompute_for(const Model& model) const;
 };
 
+/// Of the option --recompute.
+inline constexpr const char* kRecomputeHelp =
+    "Which activations are computed again for backward: none, elements (GELU and its like), blocks (all but block "
+    "inputs), or a comma-separated list of the values to keep (* stands for any characters); default: the model's own, "
+    "which plan (or, for images, board list) goes by";
+
 /// Of the option --tokenizer.
 inline constexpr const char* kTokenizerHelp =
     "GPT-2's tokenizer: a folder with tokenizer.json, or vocab.json and merges.txt, or one of these files; default: the "

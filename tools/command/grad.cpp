@@ -23,7 +23,7 @@ struct Flags {
   std::string tokenizer;
   std::string prompt;
   std::string out;
-  std::string recompute = "none";
+  std::string recompute;
   std::vector<std::string> assignments;
   int influence_limit = 32;
 };
@@ -131,7 +131,7 @@ void run(const Flags& flags) {
   }
   const TokenBatch batch = model.takes_tokens() ? batch_for(flags, model) : TokenBatch{};
   SessionOptions options = session_options(flags.common, batch.extent);
-  options.recompute = recompute_choice(flags.recompute);
+  options.recompute = flags.recompute.empty() ? model.recompute : flags.recompute;
   options.moments = 0;
   Session<real> session(model, options);
   session.engine().initialise(flags.common.seed);
@@ -181,8 +181,7 @@ void add_grad_command(CLI::App& app) {
   c->add_option("--prompt", flags->prompt, "A text instead: its tokens, each to predict the next");
   c->add_option("--tokenizer", flags->tokenizer, kTokenizerHelp);
   c->add_option("--out", flags->out, "Write loss, gradients, stops and influence to this safetensors file");
-  c->add_option("--recompute", flags->recompute, "none, blocks, or a comma-separated list of the values to keep")
-      ->capture_default_str();
+  c->add_option("--recompute", flags->recompute, kRecomputeHelp);
   c->add_option("--set", flags->assignments, "NAME=NUMBER: an input or weight of the neuron (repeatable)");
   c->add_option("--influence-limit", flags->influence_limit,
                 "Longest context for which --out holds influence too: of row 0 of the batch, by one backward pass a position")

@@ -163,7 +163,7 @@ int run(const Flags& flags) {
     batch = random_batch(model, flags.layout.extent_for(model), flags.common.seed);
   }
   SessionOptions options = session_options(flags.common, batch.extent);
-  options.recompute = recompute_choice(flags.layout.recompute_for(model));
+  options.recompute = flags.layout.recompute_for(model);
   options.moments = 0;
   Session<real> session(model, options);
   session.engine().initialise(flags.common.seed);

@@ -96,7 +96,7 @@ void run(const Flags& flags) {
                             flags.optimizer == "none" ? 0 : optimizer.moments(), training,
                             flags.layout.fuse_update};
   const std::string recompute = flags.layout.recompute_for(model);
-  const PlanData chosen = model.plan(program, recompute_choice(recompute), options);
+  const PlanData chosen = model.plan(program, recompute, options);
   if (flags.svg == "-") {
     std::cout << plan_svg(model, chosen);
     return;
@@ -106,7 +106,7 @@ void run(const Flags& flags) {
   std::vector<std::pair<std::string, PlanData>> plans = {{recompute, chosen}};
   for (const std::string other : {"none", "blocks"}) {
     if (training && other != recompute) {
-      plans.emplace_back(other, model.plan(program, recompute_choice(other), options));
+      plans.emplace_back(other, model.plan(program, other, options));
     }
   }
   if (flags.layout.fuse_update && !training) {

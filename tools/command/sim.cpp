@@ -194,7 +194,7 @@ void add_sim_command(CLI::App& app) {
   c->add_option("--save-every", f->save_every, "Steps between checkpoints")
       ->check(whole_number(1, 1'000'000))
       ->capture_default_str();
-  c->add_option("--recompute", f->recompute, "Which activations are computed again for backward, as in board run");
+  c->add_option("--recompute", f->recompute, kRecomputeHelp);
   c->add_flag("--from-host", f->from_host, "The windows come over the line");
   f->common.add_without_arithmetic_to(*c);
   c->callback([f] {

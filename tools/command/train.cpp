@@ -122,7 +122,7 @@ class TrainCommand {
 
   SessionOptions options() const {
     SessionOptions o = session_options(flags_.common, data_->extent());
-    o.recompute = recompute_choice(flags_.layout.recompute_for(model_));
+    o.recompute = flags_.layout.recompute_for(model_);
     o.moments = plan_.options.optimizer.moments();
     o.fuse_update = flags_.layout.fuse_update;
     if (o.fuse_update && !allows_fused_update(plan_.options.optimizer)) {

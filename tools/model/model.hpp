@@ -12,15 +12,6 @@
 
 namespace thimble {
 
-/// --recompute: nothing, what is computed element by element, whole blocks, or all but a list of name patterns.
-struct RecomputeChoice {
-  enum class Kind { none, elements, blocks, list } kind = Kind::none;
-  std::vector<std::string> kept;
-};
-
-/// none, elements, blocks, or a comma-separated list of the values to keep.
-RecomputeChoice recompute_choice(const std::string& text);
-
 /// The kernels of one model for one number type and instruction set.
 template <class real>
 struct KernelTable {
@@ -56,17 +47,17 @@ struct Model {
   std::string description;
   Extent extent;            ///< default batch and context
   TrainOptions training;    ///< default optimizer and schedule
-  std::string recompute = "none";  ///< default --recompute
-  RecomputeChoice board_recompute;  ///< default --recompute of images
+  std::string recompute = "none";        ///< default --recompute: a text for schedule_of (core/tape/recompute.hpp)
+  std::string board_recompute = "none";  ///< the same of images
   std::optional<GptConfig> gpt;  ///< where it is one of the family
   TapeView tape;
   KernelSets<float> f32;
   KernelSets<double> f64;
-  std::unique_ptr<PreparedModel<float>> (*prepare_f32)(const RecomputeChoice&, const PlanOptions&,
+  std::unique_ptr<PreparedModel<float>> (*prepare_f32)(const std::string&, const PlanOptions&,
                                                        const KernelTable<float>&) = nullptr;
-  std::unique_ptr<PreparedModel<double>> (*prepare_f64)(const RecomputeChoice&, const PlanOptions&,
+  std::unique_ptr<PreparedModel<double>> (*prepare_f64)(const std::string&, const PlanOptions&,
                                                         const KernelTable<double>&) = nullptr;
-  PlanData (*plan)(ProgramKind, const RecomputeChoice&, const PlanOptions&) = nullptr;
+  PlanData (*plan)(ProgramKind, const std::string&, const PlanOptions&) = nullptr;
 
   std::int64_t parameter_count() const;
   int vocabulary() const { return vocabulary_of(tape); }

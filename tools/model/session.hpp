@@ -10,7 +10,7 @@ namespace thimble {
 /// What a session is made with.
 struct SessionOptions {
   Extent extent;
-  RecomputeChoice recompute;
+  std::string recompute = "none";  ///< a text for schedule_of (core/tape/recompute.hpp)
   int moments = 2;
   bool gradients = true;  ///< false: weights only
   bool fuse_update = false;  ///< each weight is updated within the backward pass (Engine::train_step)

@@ -9,46 +9,36 @@
 namespace thimble {
 
 template <class M>
-Recompute<tape_of<M>.size> recompute_for(const RecomputeChoice& choice) {
+Recompute<tape_of<M>.size> recompute_for(const std::string& text) {
   const auto& tape = tape_of<M>;
-  if (choice.kind == RecomputeChoice::Kind::none) return keep_all(tape);
-  if (choice.kind == RecomputeChoice::Kind::elements) return keep_all_but_elements(tape);
-  if (choice.kind == RecomputeChoice::Kind::blocks) return keep_block_inputs(tape);
-  for (const std::string& pattern : choice.kept) {
-    const bool found = std::any_of(tape.values.begin(), tape.values.end(), [&](const Value& v) {
-      return !v.is_leaf() && matches(pattern, v.name.view());
-    });
-    if (!found) {
-      std::vector<std::string> names;
-      for (const Value& v : tape.values) {
-        if (!v.is_leaf()) names.emplace_back(v.name.view());
-      }
-      const std::string near = did_you_mean(pattern, names);
-      throw Error("--recompute", "no activation is called " + in_quotes(pattern),
-                  (near.empty() ? "" : near + " ") +
-                      std::string("the list names the values to keep (thimble plan MODEL --tensors shows them; * stands "
-                                  "for any characters)"));
+  return schedule_of(tape, text, [&](std::string_view pattern) {
+    std::vector<std::string> names;
+    for (const Value& v : tape.values) {
+      if (!v.is_leaf()) names.emplace_back(v.name.view());
     }
-  }
-  const std::vector<std::string_view> patterns(choice.kept.begin(), choice.kept.end());
-  return keep_only(tape, std::span<const std::string_view>(patterns));
+    const std::string near = did_you_mean(std::string(pattern), names);
+    throw Error("--recompute", "no activation is called " + in_quotes(std::string(pattern)),
+                (near.empty() ? "" : near + " ") +
+                    std::string("the list names the values to keep (thimble plan MODEL --tensors shows them; * stands "
+                                "for any characters)"));
+  });
 }
 
 template <class M>
-PlanData plan_model(ProgramKind program, const RecomputeChoice& choice, const PlanOptions& options) {
+PlanData plan_model(ProgramKind program, const std::string& recompute, const PlanOptions& options) {
   const auto& tape = tape_of<M>;
-  const auto walk = program == ProgramKind::train ? training_walk(tape, recompute_for<M>(choice), options)
+  const auto walk = program == ProgramKind::train ? training_walk(tape, recompute_for<M>(recompute), options)
                     : forward_walk(tape, program == ProgramKind::decode ? StepKind::decode : StepKind::forward);
   const auto plan = std::make_unique<Plan<tape_of<M>.size>>(make_plan(tape, walk, options, op_scratch_bytes));
   return plan_data(*plan, options);
 }
 
 template <class M, class real>
-std::unique_ptr<PreparedModel<real>> prepare_model(const RecomputeChoice& choice, const PlanOptions& options,
+std::unique_ptr<PreparedModel<real>> prepare_model(const std::string& recompute, const PlanOptions& options,
                                                    const KernelTable<real>& kernels) {
   constexpr int n = tape_of<M>.size;
   const auto& tape = tape_of<M>;
-  const auto plans = std::make_unique<PlanSet<n>>(make_plan_set(tape, recompute_for<M>(choice), options));
+  const auto plans = std::make_unique<PlanSet<n>>(make_plan_set(tape, recompute_for<M>(recompute), options));
   std::array<OpKernels<real>, std::size_t(n)> ops;
   std::copy_n(kernels.ops, n, ops.begin());
 
@@ -84,7 +74,7 @@ Model describe_model(const char* name, const KernelSets<float>& f32, const Kerne
   m.extent = M::kExtent;
   m.training = M::kTraining;
   if constexpr (requires { M::kRecompute; }) m.recompute = M::kRecompute;
-  if constexpr (requires { M::kBoardRecompute; }) m.board_recompute = recompute_choice(M::kBoardRecompute);
+  if constexpr (requires { M::kBoardRecompute; }) m.board_recompute = M::kBoardRecompute;
   if constexpr (requires { M::kConfig; }) {
     if constexpr (std::is_same_v<std::remove_cv_t<decltype(M::kConfig)>, GptConfig>) m.gpt = M::kConfig;
   }
