@@ -18,7 +18,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-struct Flags {
+struct BenchFlags {
   CommonFlags common;
   LayoutFlags layout;
   std::string model;
@@ -128,7 +128,7 @@ class StepTimer {
 
 /// Time to save the session's run in a folder, and to load it again.
 template <class real>
-Json time_checkpoint(Session<real>& session, const Flags& flags, const TrainOptions& options, int rounds) {
+Json time_checkpoint(Session<real>& session, const BenchFlags& flags, const TrainOptions& options, int rounds) {
   const std::filesystem::path file = std::filesystem::path(flags.checkpoint) / "bench.thimble";
   const Profile profile = session_options(flags.common, {}).profile;
   TrainingState state = first_state(session, profile, options, flags.common.seed);
@@ -173,7 +173,7 @@ void print(const Json& j) {
 }
 
 /// What the timed steps train on, in turn: one random batch, or a document a step.
-std::vector<TokenBatch> batches_for(const Flags& flags, const Model& model, const Extent& extent) {
+std::vector<TokenBatch> batches_for(const BenchFlags& flags, const Model& model, const Extent& extent) {
   if (!model.takes_tokens()) return {{}};
   if (flags.documents.empty()) return {random_batch(model, extent, flags.common.seed)};
   DataChoice choice;
@@ -199,7 +199,7 @@ std::int64_t flops_of(TapeView tape, const PlanData& plan, const Extent& extent)
 }
 
 template <class real>
-void run(const Flags& flags) {
+void run(const BenchFlags& flags) {
   const Model& model = find_model(flags.model);
   const Extent extent = model.takes_tokens() ? flags.layout.extent_for(model) : Extent{};
   const std::vector<TokenBatch> batches = batches_for(flags, model, extent);
@@ -266,7 +266,7 @@ void run(const Flags& flags) {
 }  // namespace
 
 void add_bench_command(CLI::App& app) {
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<BenchFlags>();
   CLI::App* const c = app.add_subcommand("bench", "Time a training step, and each kind of op in it");
   c->add_option("model", flags->model, "The model's name")->required();
   c->add_option("--steps", flags->steps, "Timed steps")->check(whole_number(1, 1'000'000))->capture_default_str();

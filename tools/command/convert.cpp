@@ -11,13 +11,13 @@ namespace thimble {
 
 namespace {
 
-struct Flags {
+struct ConvertFlags {
   std::string from, to, model, format;
   std::string real = "f32";
   bool json = false;
 };
 
-void report(const Flags& f, const TensorFile& source, const WeightsFormat& format) {
+void report(const ConvertFlags& f, const TensorFile& source, const WeightsFormat& format) {
   std::uint64_t parameters = 0;
   for (const StoredTensor& t : source.tensors()) parameters += t.element_count();
   if (f.json) {
@@ -28,7 +28,7 @@ void report(const Flags& f, const TensorFile& source, const WeightsFormat& forma
 }
 
 /// Neither the source nor a run's checkpoint may be lost.
-void require_free(const Flags& f) {
+void require_free(const ConvertFlags& f) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(f.to, error)) return;
   if (std::filesystem::equivalent(f.from, f.to, error)) throw Error(f.to, "is the source itself", "give another file");
@@ -38,14 +38,14 @@ void require_free(const Flags& f) {
   }
 }
 
-void write(const Flags& f, const TensorFile& source, const WeightsFormat& format) {
+void write(const ConvertFlags& f, const TensorFile& source, const WeightsFormat& format) {
   require_free(f);
   format.write(f.to, source);
   report(f, source, format);
 }
 
 template <class real>
-void import_weights(const Flags& f) {
+void import_weights(const ConvertFlags& f) {
   const WeightsFormat& format = format_of(f.to);
   const Model& model = find_model(f.model);
   const auto source = open_weights(f.from);
@@ -72,7 +72,7 @@ std::string formats_help() {
 }  // namespace
 
 void add_export_command(CLI::App& app) {
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<ConvertFlags>();
   CLI::App* const c = app.add_subcommand("export", "Write the weights of a file for another program");
   c->add_option("file", flags->from, "The file, of any format that thimble reads")->required();
   c->add_option("out", flags->to, "The new file, or folder")->required();
@@ -85,7 +85,7 @@ void add_export_command(CLI::App& app) {
 }
 
 void add_convert_command(CLI::App& app) {
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<ConvertFlags>();
   CLI::App* const c = app.add_subcommand("convert", "The same, with the format named by the new file's ending");
   c->add_option("file", flags->from, "The file, of any format that thimble reads")->required();
   c->add_option("out", flags->to, "The new file")->required();
@@ -97,7 +97,7 @@ void add_convert_command(CLI::App& app) {
 }
 
 void add_import_command(CLI::App& app) {
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<ConvertFlags>();
   CLI::App* const c =
       app.add_subcommand("import", "Check another program's weights against a model, and write them under its names");
   c->add_option("file", flags->from, "The file, or a Hugging Face folder")->required();

@@ -15,7 +15,7 @@ namespace thimble {
 
 namespace {
 
-struct Flags {
+struct GradFlags {
   CommonFlags common;
   std::string model;
   std::string weights;
@@ -93,7 +93,7 @@ std::vector<NamedTensor> input_gradients(const Session<real>& session) {
 }
 
 /// Inputs are the prompt's tokens but for the last; the target of each is the next.
-TokenBatch prompt_batch(const Flags& flags, const Model& model) {
+TokenBatch prompt_batch(const GradFlags& flags, const Model& model) {
   if (flags.weights.empty() && flags.tokenizer.empty() &&
       flags.prompt.find_first_not_of("0123456789 ") != std::string::npos) {
     throw Error("--prompt", "without --weights or --tokenizer there is no tokenizer, so the prompt is read as token ids",
@@ -112,7 +112,7 @@ TokenBatch prompt_batch(const Flags& flags, const Model& model) {
   return batch_of(TokenList{1, 1, length, std::move(ids)}, 0);
 }
 
-TokenBatch batch_for(const Flags& flags, const Model& model) {
+TokenBatch batch_for(const GradFlags& flags, const Model& model) {
   if (flags.tokens.empty() == flags.prompt.empty()) {
     throw Error("grad", flags.tokens.empty() ? model.name + " needs tokens" : "--tokens and --prompt exclude each other",
                 "give --tokens FILE.json, or --prompt TEXT");
@@ -121,7 +121,7 @@ TokenBatch batch_for(const Flags& flags, const Model& model) {
 }
 
 template <class real>
-void run(const Flags& flags) {
+void run(const GradFlags& flags) {
   const Model& model = find_model(flags.model);
   for (const std::string& read : {flags.tokens, flags.weights}) {
     std::error_code error;
@@ -173,7 +173,7 @@ void run(const Flags& flags) {
 }  // namespace
 
 void add_grad_command(CLI::App& app) {
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<GradFlags>();
   CLI::App* const c = app.add_subcommand("grad", "One pass back through a model: every gradient on the way");
   c->add_option("model", flags->model, "The model's name")->required();
   c->add_option("--weights", flags->weights, "Weights, of any format that thimble reads; without it, from the seed");

@@ -15,7 +15,7 @@ namespace thimble {
 
 namespace {
 
-struct Flags {
+struct GradcheckFlags {
   CommonFlags common;
   LayoutFlags layout;
   std::string model;
@@ -101,7 +101,7 @@ struct Findings {
 };
 
 template <class real>
-Findings probe_named(GradientChecker<real>& checker, const Session<real>& session, const Flags& flags) {
+Findings probe_named(GradientChecker<real>& checker, const Session<real>& session, const GradcheckFlags& flags) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < checker.parameters().size(); ++i) {
     const ParameterSlots& p = checker.parameters()[i];
@@ -154,7 +154,7 @@ Findings probe_samples(GradientChecker<real>& checker, std::int64_t samples, std
 }
 
 template <class real>
-int run(const Flags& flags) {
+int run(const GradcheckFlags& flags) {
   const Model& model = find_model(flags.model);
   TokenBatch batch;
   if (!flags.tokens.empty()) {
@@ -194,7 +194,7 @@ int run(const Flags& flags) {
 }  // namespace
 
 void add_gradcheck_command(CLI::App& app) {
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<GradcheckFlags>();
   flags->common.real = "f64";
   CLI::App* const c = app.add_subcommand("gradcheck", "Compare gradients with what a nudge of the weights does");
   c->add_option("model", flags->model, "The model's name")->required();

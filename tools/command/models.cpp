@@ -24,10 +24,10 @@ Json describe(const Model& m) {
 }  // namespace
 
 void add_models_command(CLI::App& app) {
-  struct Flags {
+  struct ModelsFlags {
     CommonFlags common;
   };
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<ModelsFlags>();
   CLI::App* const command = app.add_subcommand("models", "List the models");
   flags->common.add_to(*command);
   command->callback([flags] {

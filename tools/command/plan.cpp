@@ -13,7 +13,7 @@ namespace thimble {
 
 namespace {
 
-struct Flags {
+struct PlanFlags {
   CommonFlags common;
   LayoutFlags layout;
   std::string model;
@@ -82,7 +82,7 @@ void print_tensors(const Model& model, const PlanData& plan) {
   std::cout << "\n" << table.text();
 }
 
-void run(const Flags& flags) {
+void run(const PlanFlags& flags) {
   if (flags.svg == "-" && flags.common.json) {
     throw Error("--svg", "- and --json both want standard output", "give --svg a file name");
   }
@@ -128,7 +128,7 @@ void run(const Flags& flags) {
 }  // namespace
 
 void add_plan_command(CLI::App& app) {
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<PlanFlags>();
   CLI::App* const c = app.add_subcommand("plan", "Show a model's arena: what lies where, for how long, at what cost");
   c->add_option("model", flags->model, "The model's name")->required();
   c->add_option("--svg", flags->svg, "Draw the arena: time across, address up; - is standard output");

@@ -12,7 +12,7 @@ namespace thimble {
 
 namespace {
 
-struct Flags {
+struct SampleFlags {
   CommonFlags common;
   std::string model;
   std::string weights;
@@ -25,7 +25,7 @@ struct Flags {
 };
 
 template <class real>
-void run(const Flags& flags) {
+void run(const SampleFlags& flags) {
   const Model& model = find_model(flags.model);
   if (!generates(model.tape)) {
     throw Error("sample", model.name + " does not end in logits: there is nothing to sample", "");
@@ -67,7 +67,7 @@ void run(const Flags& flags) {
 }  // namespace
 
 void add_sample_command(CLI::App& app) {
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<SampleFlags>();
   CLI::App* const c = app.add_subcommand("sample", "Write text with a trained model");
   c->add_option("model", flags->model, "The model's name")->required();
   c->add_option("--weights", flags->weights, "Weights, of any format that thimble reads")->required();

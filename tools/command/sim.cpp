@@ -15,7 +15,7 @@ namespace thimble {
 
 namespace {
 
-struct Flags {
+struct SimFlags {
   CommonFlags common;
   std::string board;
   std::string model;
@@ -53,7 +53,7 @@ std::string for_shell(const std::string& text) {
 }
 
 /// Before any memory is taken.
-void check(const Flags& flags) {
+void check(const SimFlags& flags) {
   if (flags.faults.size() > 1 && std::count(flags.faults.begin(), flags.faults.end(), "none") > 0) {
     throw Error("--faults", "none stands alone", "leave it out, or the others");
   }
@@ -65,7 +65,7 @@ void check(const Flags& flags) {
 
 class SimCommand {
  public:
-  explicit SimCommand(const Flags& flags)
+  explicit SimCommand(const SimFlags& flags)
       : flags_(flags), board_(find_board(flags.board)), model_(find_model(flags.model)),
         text_(!flags.text.empty()        ? read_file(flags.text)
               : !flags.documents.empty() ? read_file(flags.documents)
@@ -125,7 +125,7 @@ class SimCommand {
 
   /// The command that lives this life again.
   std::string replay(std::uint64_t seed) const {
-    const Flags usual;
+    const SimFlags usual;
     std::string c = "thimble sim " + flags_.board + " " + flags_.model + " --seed " + std::to_string(seed);
     const auto add = [&](const char* name, const std::string& value, bool given) {
       if (given) c += std::string(" ") + name + " " + for_shell(value);
@@ -156,7 +156,7 @@ class SimCommand {
               << "digest of a life without faults " << digest_text(quiet.digest) << "\n";
   }
 
-  const Flags& flags_;
+  const SimFlags& flags_;
   const BoardInfo& board_;
   const Model& model_;
   std::string text_;
@@ -175,7 +175,7 @@ class SimCommand {
 }  // namespace
 
 void add_sim_command(CLI::App& app) {
-  const auto f = std::make_shared<Flags>();
+  const auto f = std::make_shared<SimFlags>();
   CLI::App* const c = app.add_subcommand("sim", "Live whole lives of a board in this process, faults and all");
   c->add_option("board", f->board, "The board's name, as thimble board list shows it")->required();
   c->add_option("model", f->model, "The model's name")->required();

@@ -11,7 +11,7 @@ namespace thimble {
 
 namespace {
 
-struct Flags {
+struct TokenizeFlags {
   std::string tokenizer;
   bool decode = false;
   bool json = false;
@@ -21,7 +21,7 @@ struct Flags {
 };
 
 /// The documents of the input: all of it, or its lines, or the stretches that a zero byte ends.
-std::vector<std::string_view> documents_of(std::string_view text, const Flags& flags) {
+std::vector<std::string_view> documents_of(std::string_view text, const TokenizeFlags& flags) {
   if (!flags.lines && !flags.zero) return {text};
   const char end = flags.zero ? '\0' : '\n';
   std::vector<std::string_view> documents;
@@ -57,7 +57,7 @@ std::string line_of(const std::vector<std::int32_t>& ids) {
   return line + "\n";
 }
 
-void run(const Flags& flags) {
+void run(const TokenizeFlags& flags) {
   const BpeTokenizer tokenizer(load_bpe(flags.tokenizer));
   const std::string input{std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
   Json results = Json::array();
@@ -92,7 +92,7 @@ void run(const Flags& flags) {
 }  // namespace
 
 void add_tokenize_command(CLI::App& app) {
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<TokenizeFlags>();
   CLI::App* const c = app.add_subcommand("tokenize", "Turn standard input into GPT-2's tokens, or back");
   c->add_option("--tokenizer", flags->tokenizer,
                 "A folder with tokenizer.json, or vocab.json and merges.txt, or one of these files")
