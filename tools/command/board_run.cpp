@@ -2,10 +2,7 @@
 
 #include "tools/command/board_run.hpp"
 
-#include <iomanip>
 #include <iostream>
-#include <limits>
-#include <map>
 #include <random>
 
 #include "core/checkpoint/fault.hpp"
@@ -13,6 +10,7 @@
 #include "ports/program/board_program.hpp"
 #include "tools/board/host_twin.hpp"
 #include "tools/command/board_flags.hpp"
+#include "tools/command/board_record.hpp"
 #include "tools/command/board_text.hpp"
 #include "tools/command/interrupt.hpp"
 #include "tools/command/train_flags.hpp"
@@ -290,56 +288,10 @@ class BoardRun {
     }
     verified_ += twin_.has_value();
     ++trained_;
-    seen_[s.step] = {s.loss, s.ticks};
+    record_.add(s);
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
     progress_->update(std::int64_t(s.step), s.loss, double(s.tokens) / seconds);
     if (log_) log_->write(step_json(s));
-  }
-
-  static Json step_json(const BoardClient::Step& s) {
-    Json j{{"step", s.step}, {"loss", s.loss}, {"learning_rate", s.learning_rate}, {"gradient_norm", s.gradient_norm},
-           {"clipped", s.clipped}, {"tokens", s.tokens}, {"ticks", s.ticks}, {"digest", digest_text(s.digest)},
-           {"arena_high_water", s.arena_high_water}, {"stack_high_water", s.stack_high_water}, {"saves", s.saves}};
-    if (s.status != 0) j["rejected"] = text_of(Status(s.status));
-    if (s.non_finite[0]) j["non_finite"] = s.non_finite;
-    if (s.has_save_fault) j["save_fault"] = s.save_fault.field;
-    return j;
-  }
-
-  std::uint64_t median_ticks() const {
-    std::vector<std::uint64_t> t;
-    for (const auto& [step, s] : seen_) t.push_back(s.ticks);
-    if (t.empty()) return 0;
-    std::nth_element(t.begin(), t.begin() + std::ptrdiff_t(t.size() / 2), t.end());
-    return t[t.size() / 2];
-  }
-
-  /// From the first step that was seen; not a number for one whose report was lost.
-  std::vector<double> losses() const {
-    if (seen_.empty()) return {};
-    const std::uint64_t first = seen_.begin()->first;
-    std::vector<double> all(seen_.rbegin()->first - first + 1, std::numeric_limits<double>::quiet_NaN());
-    for (const auto& [step, s] : seen_) all[step - first] = s.loss;
-    return all;
-  }
-
-  /// Half the floating-point operations of each op in the micro-batches of the last `steps` steps, by its name.
-  std::map<std::string, Flops> multiply_adds(std::uint64_t steps) const {
-    std::map<std::string, Flops> sums;
-    const PlanData plan = model_.plan(ProgramKind::train, {}, {.extent = model_.extent});
-    const std::unique_ptr<DataSource> data = open();
-    const std::uint64_t end = state_.data_cursor, batches = steps * std::uint64_t(flags_.train.accumulate);
-    for (std::uint64_t i = end - std::min(end, batches); i < end; ++i) {
-      const Extent extent = data->batch(i).extent;
-      for (const Step& step : plan.steps) {
-        const Value& v = model_.tape[step.value];
-        const Flops f = op_flops(v, extent);
-        Flops& sum = sums[std::string(op_name(v).view())];
-        (step.kind == StepKind::forward ? sum.forward += f.forward : sum.backward += f.backward);
-      }
-    }
-    for (auto& [op, f] : sums) f = {f.forward / 2, f.backward / 2};
-    return sums;
   }
 
   bool has_text() const { return link_.emulated() || !flags_.board.text.empty() || !flags_.board.documents.empty(); }
@@ -353,7 +305,10 @@ class BoardRun {
       c.action.profile.index = i;
       const thimble_board_OpTicks t = link_.client().command(c, "a question for its profile").what.op_ticks;
       if (i >= t.count || t.steps == 0) return ops;
-      if (i == 0 && has_text()) sums = multiply_adds(t.steps);
+      if (i == 0 && has_text()) {
+        const std::uint64_t end = state_.data_cursor, batches = t.steps * std::uint64_t(flags_.train.accumulate);
+        sums = op_multiply_adds(model_, *open(), end - std::min(end, batches), end);
+      }
       Json op{{"op", t.op}, {"forward", t.forward / t.steps}, {"backward", t.backward / t.steps}};
       if (const auto of = sums.find(t.op); of != sums.end()) {
         op["forward_multiply_adds"] = std::uint64_t(of->second.forward) / t.steps;
@@ -380,7 +335,7 @@ class BoardRun {
     state_ = link_.client().ask();
     Json j{{"board", link_.board().name}, {"model", model_.name}, {"activity", text_of(state_.activity)},
            {"interrupted", stopped_}, {"steps", state_.step}, {"digest", digest_text(state_.digest)},
-           {"ticks_per_step", median_ticks()},
+           {"ticks_per_step", record_.median_ticks()},
            {"ticks_are", state_.tick_unit == thimble_board_TickUnit_TICK_UNIT_INSTRUCTIONS ? "instructions" :
                          state_.tick_unit == thimble_board_TickUnit_TICK_UNIT_CYCLES ? "cycles" : "microseconds"},
            {"arena_bytes", state_.arena_bytes}, {"stack_high_water", state_.stack_high_water},
@@ -399,47 +354,27 @@ class BoardRun {
         unsampled = std::current_exception();
       }
     }
-    if (!seen_.empty()) j["first_step"] = seen_.begin()->first;
-    j["losses"] = losses();
+    if (record_.size() > 0) j["first_step"] = record_.first_step();
+    j["losses"] = record_.losses();
     if (json()) print_json(j);
     if (unsampled) std::rethrow_exception(unsampled);
   }
 
   void print(const Json& j) {
-    if (seen_.size() > 1) {
-      std::cout << plot_curve(losses(), {.title = "loss on " + link_.board().name, .first_x = double(seen_.begin()->first)})
+    if (record_.size() > 1) {
+      std::cout << plot_curve(record_.losses(),
+                              {.title = "loss on " + link_.board().name, .first_x = double(record_.first_step())})
                 << "\n";
     }
     std::cout << text_of(state_.activity) << " after " << state_.step << " steps; ";
-    if (!seen_.empty()) std::cout << median_ticks() << " " << j["ticks_are"].get<std::string>() << " a step; ";
+    if (record_.size() > 0) std::cout << record_.median_ticks() << " " << j["ticks_are"].get<std::string>() << " a step; ";
     std::cout << "arena " << state_.arena_bytes << " bytes, stack " << state_.stack_high_water
               << " of " << state_.stack_bytes << "; " << state_.saves << " checkpoints\n";
     if (cuts_ > 0) std::cout << cuts_ << " power cuts\n";
     std::cout << "digest of the weights " << digest_text(state_.digest);
     if (twin_) std::cout << ", equal to the host's after each of " << verified_ << " steps";
     std::cout << "\n";
-    if (flags_.profile) print_profile(j["ops"]);
-  }
-
-  /// By op, then the whole step; `each` is for each multiply-add.
-  void print_profile(const Json& ops) const {
-    std::cout << std::left << std::setw(22) << "op" << std::right << std::setw(12) << "forward" << std::setw(8) << "each"
-              << std::setw(12) << "backward" << std::setw(8) << "each" << "\n" << std::fixed << std::setprecision(2);
-    std::uint64_t all = 0;
-    const auto pass = [&](const Json& op, const char* ticks, const char* multiply_adds) {
-      const std::uint64_t count = op.value(multiply_adds, std::uint64_t(0)), spent = op[ticks].get<std::uint64_t>();
-      all += count;
-      std::cout << std::setw(12) << spent << std::setw(8);
-      count > 0 ? std::cout << double(spent) / double(count) : std::cout << "";
-    };
-    for (const auto& op : ops) {
-      std::cout << std::left << std::setw(22) << op["op"].get<std::string>() << std::right;
-      pass(op, "forward", "forward_multiply_adds");
-      pass(op, "backward", "backward_multiply_adds");
-      std::cout << "\n";
-    }
-    if (all == 0) return;
-    std::cout << "a whole step: " << double(median_ticks()) / double(all) << " for each of " << all << " multiply-adds\n";
+    if (flags_.profile) print_profile(j["ops"], record_.median_ticks());
   }
 
   const RunFlags& flags_;
@@ -456,11 +391,7 @@ class BoardRun {
   bool stopped_ = false;       ///< interrupted before the run's end
   bool begun_ = false;         ///< the board has answered
   bool waiting_told_ = false;
-  struct Seen {
-    double loss;
-    std::uint64_t ticks;
-  };
-  std::map<std::uint64_t, Seen> seen_;  ///< by the step's number: a run may be resumed, or fall back at a power cut
+  BoardRecord record_;
   std::uint64_t verified_ = 0;
   std::uint64_t trained_ = 0;  ///< steps reported, those after a power cut again
   double training_seconds_ = 0;

@@ -32,7 +32,7 @@ Json tensor_json(const StoredTensor& t, const TensorStats& s) {
 }
 
 /// One line, whatever the bytes.
-std::string text_of(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string metadata_text(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 /// The metadata, of which long texts are only measured.
 Json metadata_json(const TensorFile& file) {
@@ -112,7 +112,7 @@ void inspect(const InspectFlags& flags) {
             << file->tensors().size() << " tensors";
   if (digest) std::cout << ", digest " << digest_text(*digest);
   std::cout << (flags.verify ? ", verified\n" : "\n");
-  for (const auto& [key, value] : j["metadata"].items()) std::cout << "  " << key << ": " << text_of(value) << "\n";
+  for (const auto& [key, value] : j["metadata"].items()) std::cout << "  " << key << ": " << metadata_text(value) << "\n";
   if (j.contains("run")) {
     for (const auto& [key, value] : j["run"].items()) std::cout << "  " << key << ": " << value.dump() << "\n";
   }

@@ -24,21 +24,18 @@ Json describe(const Model& m) {
 }  // namespace
 
 void add_models_command(CLI::App& app) {
-  struct ModelsFlags {
-    CommonFlags common;
-  };
-  const auto flags = std::make_shared<ModelsFlags>();
+  const auto flags = std::make_shared<CommonFlags>();
   CLI::App* const command = app.add_subcommand("models", "List the models");
-  flags->common.add_to(*command);
+  flags->add_to(*command);
   command->callback([flags] {
-    if (flags->common.json) {
+    if (flags->json) {
       Json list = Json::array();
       for (const Model& m : all_models()) list.push_back(describe(m));
       return print_json({{"models", list}});
     }
     Table table({"model", "parameters", "batch", "context", "arena", "what it is"});
     for (const Model& m : all_models()) {
-      const PlanOptions options{m.extent, 1, flags->common.real_bytes(), m.training.optimizer.moments(), true};
+      const PlanOptions options{m.extent, 1, flags->real_bytes(), m.training.optimizer.moments(), true};
       table.add_row({m.name, grouped(m.parameter_count()), std::to_string(m.extent.batch),
                      std::to_string(m.extent.context),
                      human_bytes(m.plan(ProgramKind::train, {}, options).bytes()), m.description});
