@@ -49,7 +49,8 @@ constexpr bool matches(std::string_view pattern, std::string_view name) {
 }
 
 /// The schedule that a text asks for: "none" (keep_all), "elements" (keep_all_but_elements), "blocks" (keep_block_inputs), or
-/// the names and patterns of the values to keep, separated by commas. Calls `unknown` with a pattern that names nothing.
+/// the names and patterns of the values to keep, separated by commas. Calls `unknown` with a pattern that names nothing,
+/// as an empty text does.
 template <int N, class Unknown>
 constexpr Recompute<N> schedule_of(const Tape<N>& tape, std::string_view text, Unknown unknown) {
   if (text == "none") return keep_all(tape);
@@ -57,7 +58,7 @@ constexpr Recompute<N> schedule_of(const Tape<N>& tape, std::string_view text, U
   if (text == "blocks") return keep_block_inputs(tape);
   Recompute<N> r;
   for (int i = 0; i < N; ++i) r.keep[std::size_t(i)] = tape[i].is_leaf();
-  while (!text.empty()) {
+  do {
     const std::string_view pattern = text.substr(0, text.find(','));
     text.remove_prefix(pattern.size() < text.size() ? pattern.size() + 1 : text.size());
     bool found = false;
@@ -67,7 +68,7 @@ constexpr Recompute<N> schedule_of(const Tape<N>& tape, std::string_view text, U
       found = found || named;
     }
     if (!found) unknown(pattern);
-  }
+  } while (!text.empty());
   return r;
 }
 

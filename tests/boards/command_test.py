@@ -180,6 +180,13 @@ class Boards(Command):
                    says=["microgpt", "decoder"])
         self.assertFalse((self.path / "other").exists())
 
+    def test_a_profile_counts_the_work_that_the_schedule_does(self):
+        run = ("board", "run", "mps2-an386", "pocket", "--steps", 2, "--profile")
+        for schedule, least, most in [("none", 1.9, 2), ("blocks", 2.5, 3)]:  # backward is two products a forward one
+            ops = {op["op"]: op for op in self.ok(*run, "--recompute", schedule)["ops"]}
+            ratio = ops["linear"]["backward_multiply_adds"] / ops["linear"]["forward_multiply_adds"]
+            self.assertTrue(least < ratio <= most, f"{schedule}: {ratio}")
+
     def test_lives_of_a_board_end_well_and_replay(self):
         first = self.ok("sim", "mps2-an386", "microgpt", "--lives", 5, "--seed", 3)
         self.assertEqual(first["wrong"], [])

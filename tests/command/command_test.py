@@ -21,6 +21,11 @@ class Results(Command):
         for name in ["neuron", "residual_stack", "mlp", "microgpt", "decoder", "pocket", "char", "gpt2_small"]:
             self.assertIn(name, names)
 
+    def test_the_listed_arena_is_the_planned_one(self):
+        for m in self.ok("models")["models"]:
+            plan = self.ok("plan", m["name"], "--threads", 1, "--batch", m["batch"], "--context", m["context"])
+            self.assertEqual(m["arena_bytes"], plan["arena_bytes"], m["name"])
+
     def test_the_neuron(self):
         g = self.ok("grad", "neuron", "--real", "f64")
         self.assertAlmostEqual(g["values"]["y"], -0.19737532, places=7)

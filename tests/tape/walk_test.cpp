@@ -199,6 +199,12 @@ TEST(Walk, ATextIsTheScheduleThatItNames) {
   static_assert(schedule_of(kDecoder, "blocks").keep == kBlocks.keep);
 }
 
+TEST(Walk, AnEmptyTextNamesNothing) {
+  int unknown = 0;
+  schedule_of(kDecoder, "", [&](std::string_view pattern) { unknown += pattern.empty(); });
+  LONGS_EQUAL(1, unknown);
+}
+
 TEST(Walk, AListOfNamesKeepsJustThose) {
   constexpr auto schedule = schedule_of(kDecoder, "h.*.qkv,h.*.attn,embed");
   for (int i = 0; i < kDecoder.size; ++i) {

@@ -33,17 +33,17 @@ Json step_json(const BoardClient::Step& s) {
   return j;
 }
 
-std::map<std::string, Flops> op_multiply_adds(const Model& model, DataSource& data, std::uint64_t begin,
-                                              std::uint64_t end) {
+std::map<std::string, Flops> op_multiply_adds(const Model& model, const std::string& recompute, DataSource& data,
+                                              std::uint64_t begin, std::uint64_t end) {
   std::map<std::string, Flops> sums;
-  const PlanData plan = model.plan(ProgramKind::train, {}, {.extent = model.extent});
+  const PlanData plan = model.plan(ProgramKind::train, recompute, {.extent = model.extent});
   for (std::uint64_t i = begin; i < end; ++i) {
     const Extent extent = data.batch(i).extent;
     for (const Step& step : plan.steps) {
       const Value& v = model.tape[step.value];
       const Flops f = op_flops(v, extent);
       Flops& sum = sums[std::string(op_name(v).view())];
-      (step.kind == StepKind::forward ? sum.forward += f.forward : sum.backward += f.backward);
+      (step.kind == StepKind::forward ? sum.forward : sum.backward) += step.kind == StepKind::backward ? f.backward : f.forward;
     }
   }
   for (auto& [op, f] : sums) f = {f.forward / 2, f.backward / 2};

@@ -34,9 +34,10 @@ class BoardRecord {
 /// A step as --log writes it.
 Json step_json(const BoardClient::Step& step);
 
-/// Half the floating-point operations of each op, by its name, in the micro-batches [begin, end) of `data`.
-std::map<std::string, Flops> op_multiply_adds(const Model& model, DataSource& data, std::uint64_t begin,
-                                              std::uint64_t end);
+/// Half the floating-point operations of each op, by its name, in the micro-batches [begin, end) of `data`; what
+/// `recompute` (a text for schedule_of) computes again counts as backward, like its ticks.
+std::map<std::string, Flops> op_multiply_adds(const Model& model, const std::string& recompute, DataSource& data,
+                                              std::uint64_t begin, std::uint64_t end);
 
 /// By op, then the whole step of `step_ticks`; `each` is for each multiply-add. ops: as --profile --json has them.
 void print_profile(const Json& ops, std::uint64_t step_ticks);

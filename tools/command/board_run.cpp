@@ -307,7 +307,8 @@ class BoardRun {
       if (i >= t.count || t.steps == 0) return ops;
       if (i == 0 && has_text()) {
         const std::uint64_t end = state_.data_cursor, batches = t.steps * std::uint64_t(flags_.train.accumulate);
-        sums = op_multiply_adds(model_, *open(), end - std::min(end, batches), end);
+        const std::string recompute = board_schedule(model_, flags_.board.recompute);
+        sums = op_multiply_adds(model_, recompute, *open(), end - std::min(end, batches), end);
       }
       Json op{{"op", t.op}, {"forward", t.forward / t.steps}, {"backward", t.backward / t.steps}};
       if (const auto of = sums.find(t.op); of != sums.end()) {

@@ -9,9 +9,16 @@ namespace thimble {
 
 namespace {
 
-Json describe(const Model& m) {
+/// Of a training session with the model's own schedule, batch and context on one thread.
+std::int64_t arena_bytes(const Model& m, const CommonFlags& flags) {
+  const PlanOptions options{m.extent, 1, flags.real_bytes(), m.training.optimizer.moments(), true};
+  return m.plan(ProgramKind::train, m.recompute, options).bytes();
+}
+
+Json describe(const Model& m, const CommonFlags& flags) {
   Json j{{"name", m.name}, {"description", m.description}, {"parameters", m.parameter_count()},
-         {"vocabulary", m.vocabulary()}, {"batch", m.extent.batch}, {"context", m.extent.context}};
+         {"vocabulary", m.vocabulary()}, {"batch", m.extent.batch}, {"context", m.extent.context},
+         {"arena_bytes", arena_bytes(m, flags)}};
   if (m.gpt) {
     j["width"] = m.gpt->width;
     j["heads"] = m.gpt->heads;
@@ -30,15 +37,14 @@ void add_models_command(CLI::App& app) {
   command->callback([flags] {
     if (flags->json) {
       Json list = Json::array();
-      for (const Model& m : all_models()) list.push_back(describe(m));
+      for (const Model& m : all_models()) list.push_back(describe(m, *flags));
       return print_json({{"models", list}});
     }
     Table table({"model", "parameters", "batch", "context", "arena", "what it is"});
     for (const Model& m : all_models()) {
-      const PlanOptions options{m.extent, 1, flags->real_bytes(), m.training.optimizer.moments(), true};
       table.add_row({m.name, grouped(m.parameter_count()), std::to_string(m.extent.batch),
                      std::to_string(m.extent.context),
-                     human_bytes(m.plan(ProgramKind::train, {}, options).bytes()), m.description});
+                     human_bytes(arena_bytes(m, *flags)), m.description});
     }
     std::cout << table.text();
   });
