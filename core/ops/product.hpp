@@ -20,7 +20,7 @@ namespace detail {
 /// compile it once (tools/model/shared_kernels.hpp).
 template <class S, ProductKind kKind>
 void run_product(const ProductArgs<typename S::real>& args, const Worker& worker) {
-  if constexpr (!kIsPlain<S>) {
+  if constexpr (kHasRegisters<S>) {
     if (product_is_packed(kKind, args.m, args.n, args.k)) return PackedProduct<S, kKind>::run(args, worker);
   }
 #if THIMBLE_ARM_FPU

@@ -1,7 +1,7 @@
 #pragma once
 /// Products that read their operands in place: small ones, and all of them on processors without vectors.
 
-#include "core/ops/product_transpose.hpp"
+#include "core/ops/transpose.hpp"
 
 namespace thimble::detail {
 
@@ -20,20 +20,13 @@ struct Split {
   }
 };
 
-template <class Arch>
-inline constexpr bool kIsPlainArch = false;
-template <Profile P>
-inline constexpr bool kIsPlainArch<Plain<P>> = true;
-template <class S>
-inline constexpr bool kIsPlain = kIsPlainArch<typename S::Arch>;
-
 /// Largest register tile of products in place: narrow ones are taller, but leave registers for a row of B and a number of A.
 template <class S>
 struct DirectShape {
   static constexpr bool kWide = S::width * sizeof(typename S::real) == 64;  // 32 registers instead of 16
-  static constexpr int kVecs = kIsPlain<S> ? 1 : 3;
+  static constexpr int kVecs = kHasRegisters<S> ? 3 : 1;
   THIMBLE_INLINE static constexpr int rows(std::int64_t vecs) {
-    if (kIsPlain<S>) return 4;
+    if (!kHasRegisters<S>) return 4;
     const int most = vecs == 1 ? 8 : vecs == 2 ? 6 : 4;
     return kWide ? 2 * most : most;
   }
@@ -69,9 +62,9 @@ template <class S, ProductKind kKind>
 struct DirectProduct {
   using real = typename S::real;
   using Shape = DirectShape<S>;
-  static constexpr bool kTransposes = kKind == ProductKind::nt && !kIsPlain<S>;
+  static constexpr bool kTransposes = kKind == ProductKind::nt && kHasRegisters<S>;
   static constexpr AOrder kA = kKind == ProductKind::tn ? AOrder::across_k : AOrder::along_k;
-  static constexpr BOrder kB = kKind == ProductKind::nt && kIsPlain<S> ? BOrder::along_k : BOrder::across_k;
+  static constexpr BOrder kB = kKind == ProductKind::nt && !kHasRegisters<S> ? BOrder::along_k : BOrder::across_k;
 
   static void run(const ProductArgs<real>& args, const Worker& worker) {
     std::int64_t p = 0;
@@ -132,7 +125,7 @@ struct DirectProduct {
     if constexpr (kTransposes) {
       t.b = panel;
       t.ldb = vecs * S::width;
-      PanelTranspose<S>::run(args.b + column * args.ldb + p, args.ldb, columns, k, panel, t.ldb);
+      transpose<S>(args.b + column * args.ldb + p, args.ldb, int(columns), int(k), panel, t.ldb);
     } else {
       t.b = kB == BOrder::along_k ? args.b + column * args.ldb + p : args.b + p * args.ldb + column;
       t.ldb = args.ldb;

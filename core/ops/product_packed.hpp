@@ -9,7 +9,7 @@
 /// block of A are fetched.
 
 #include "core/ops/product_packed_tile.hpp"
-#include "core/ops/product_transpose.hpp"
+#include "core/ops/transpose.hpp"
 
 namespace thimble::detail {
 
@@ -212,7 +212,7 @@ class PackedProduct {
   void pack_b(Block columns, Block sum) const {
     const real* from = b_at(sum.begin, columns.begin);
     if constexpr (kKind == ProductKind::nt) {
-      PanelTranspose<S>::run(from, args_.ldb, columns.size, sum.size, panel_, kColumns);
+      transpose<S>(from, args_.ldb, int(columns.size), int(sum.size), panel_, kColumns);
     } else {
       for (std::int64_t p = 0; p < sum.size; ++p)
         copy(from + p * args_.ldb, columns.size, panel_ + p * kColumns);

@@ -17,6 +17,26 @@ THIMBLE_INLINE void unrolled(F f) {
   (std::make_integer_sequence<int, n>{});
 }
 
+/// Rows of which all exist. Every fourth one has a pointer of its own: as many as there are registers for.
+template <class real, int kRows>
+class WholeRows {
+ public:
+  THIMBLE_INLINE WholeRows(const real* first, std::ptrdiff_t stride) : stride_(stride) {
+    unrolled<(kRows + 3) / 4>([&](auto i) THIMBLE_INLINE_LAMBDA { fourth_[i] = first + 4 * i * stride; });
+  }
+  THIMBLE_INLINE const real* operator[](int row) const { return fourth_[row / 4] + row % 4 * stride_; }
+  THIMBLE_INLINE void advance(int columns) {
+    unrolled<(kRows + 3) / 4>([&](auto i) THIMBLE_INLINE_LAMBDA {
+      fourth_[i] += columns;
+      asm("" : "+r"(fourth_[i]));  // or the compiler makes a pointer to each row
+    });
+  }
+
+ private:
+  const real* fourth_[(kRows + 3) / 4];
+  std::ptrdiff_t stride_;
+};
+
 /// How a[row, p] is found: `along_k` at a[row * lda + p], `across_k` at a[p * lda + row].
 enum class AOrder : std::uint8_t { along_k, across_k };
 
@@ -62,25 +82,30 @@ THIMBLE_INLINE void update_tile(const TileResult<typename S::real>& result,
                                 typename S::Vec (&sum)[kRows][kVecs]) {
   using real = typename S::real;
   using Vec = typename S::Vec;
-  constexpr int width = S::width;
   const TileResult<real> t = result;
-  const auto load = [&](const real* row, auto j) __attribute__((always_inline)) {
-    return kMasked && j + 1 == kVecs ? Vec::load_first(row + j * width, t.tail) : Vec::load(row + j * width);
-  };
-  const auto each = [&](auto f) __attribute__((always_inline)) {
-    unrolled<kRows>([&](auto i) __attribute__((always_inline)) {
+  const auto rows = [&](auto adds, auto masked) THIMBLE_INLINE_LAMBDA {
+    real* row = t.c;
+    unrolled<kRows>([&](auto i) THIMBLE_INLINE_LAMBDA {
       if (kPartRows && i >= t.rows) return;
-      unrolled<kVecs>([&](auto j) __attribute__((always_inline)) { f(i, j); });
+      unrolled<kVecs>([&](auto j) THIMBLE_INLINE_LAMBDA {
+        constexpr bool part = masked && j + 1 == kVecs;
+        real* const to = row + j * S::width;
+        if constexpr (adds) sum[i][j] = (part ? Vec::load_first(to, t.tail) : Vec::load(to)) + sum[i][j];
+        part ? sum[i][j].store_first(to, t.tail) : sum[i][j].store(to);
+      });
+      asm("" : "+r"(row));  // or the compiler computes all rows' addresses first, for which it has no registers
+      row += t.ldc;
     });
   };
-  if (t.add) {
-    each([&](auto i, auto j)
-             __attribute__((always_inline)) { sum[i][j] = load(t.c + i * t.ldc, j) + sum[i][j]; });
+  const auto either = [&](auto masked) THIMBLE_INLINE_LAMBDA {
+    t.add ? rows(std::true_type{}, masked) : rows(std::false_type{}, masked);
+  };
+  // Plain vectors take one way for both, for the size of the code.
+  if (kMasked && (!kHasRegisters<S> || t.tail < S::width)) {
+    either(std::bool_constant<kMasked>{});
+  } else {
+    either(std::false_type{});
   }
-  each([&](auto i, auto j) __attribute__((always_inline)) {
-    real* const to = t.c + i * t.ldc + j * width;
-    kMasked&& j + 1 == kVecs ? sum[i][j].store_first(to, t.tail) : sum[i][j].store(to);
-  });
 }
 
 /// One tile of work in place.
@@ -105,18 +130,21 @@ struct Tile {
     begin_tile<S, kRows, kVecs, true>(t.result, acc);
     const std::int64_t lda = t.lda, ldb = t.ldb;
     const int tail = t.result.tail;
-    const real* a = t.a;
+    [[maybe_unused]] WholeRows<real, kRows> rows(t.a, lda);  // of A, along k
+    [[maybe_unused]] const real* a = t.a;                    // across k
     const real* b = t.b;
     for (std::int64_t p = t.k; p > 0; --p) {
       Vec row[kVecs];
-      unrolled<kVecs>([&](auto j) __attribute__((always_inline)) { row[j] = load(b, ldb, j, tail); });
-      unrolled<kRows>([&](auto i) __attribute__((always_inline)) {
-        const Vec scale = Vec::broadcast(kA == AOrder::along_k ? a[i * lda] : a[i]);
-        unrolled<kVecs>([&](auto j) __attribute__((always_inline)) {
-          acc[i][j] = mul_add(scale, row[j], acc[i][j]);
-        });
+      unrolled<kVecs>([&](auto j) THIMBLE_INLINE_LAMBDA { row[j] = load(b, ldb, j, tail); });
+      unrolled<kRows>([&](auto i) THIMBLE_INLINE_LAMBDA {
+        const Vec scale = Vec::broadcast(kA == AOrder::along_k ? *rows[i] : a[i]);
+        unrolled<kVecs>([&](auto j) THIMBLE_INLINE_LAMBDA { acc[i][j] = mul_add(scale, row[j], acc[i][j]); });
       });
-      a += kA == AOrder::along_k ? 1 : lda;
+      if constexpr (kA == AOrder::along_k) {
+        rows.advance(1);
+      } else {
+        a += lda;
+      }
       b += kB == BOrder::along_k ? 1 : ldb;
     }
     update_tile<S, kRows, kVecs, true, false>(t.result, acc);

@@ -20,4 +20,12 @@ struct Simd {
   static real mul_add(real a, real b, real c) { return thimble::mul_add<profile>(a, b, c); }
 };
 
+namespace detail {
+
+/// Does the processor have vector registers (or are vectors plain C++)?
+template <class S>
+inline constexpr bool kHasRegisters = requires { typename S::Vec::Register; };
+
+}  // namespace detail
+
 }  // namespace thimble

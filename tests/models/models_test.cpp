@@ -27,7 +27,7 @@ const bool kRegistered = !all_models().empty();
 const std::string kList = "embed,h.*.in,h.*.qkv,h.*.out,act,*history";
 
 struct Run {
-  std::optional<Isa> isa;
+  std::optional<Isa> isa = std::nullopt;
   int threads = 1;
   std::string recompute = "none";
   Profile profile = Profile::fused;

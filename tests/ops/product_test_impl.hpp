@@ -32,10 +32,10 @@ struct ImplementationOf {
   using real = typename S::real;
   template <thimble::ProductKind kKind>
   static constexpr ProductFunction<real> packed() {
-    if constexpr (thimble::detail::kIsPlain<S>) {
-      return nullptr;
-    } else {
+    if constexpr (thimble::detail::kHasRegisters<S>) {
       return &thimble::detail::PackedProduct<S, kKind>::run;
+    } else {
+      return nullptr;
     }
   }
   static constexpr ProductImplementation<real> make(const char* name) {

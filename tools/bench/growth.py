@@ -4,7 +4,8 @@
     tools/bench/growth.py --thimble build/thimble --svg growth.svg
 
 Each point is one run of `thimble bench`. Beside the measured times stands the line that the floating-point
-operations draw if the largest point's rate held everywhere. Context and batch grow on --model. Width and depth
+operations draw if the largest point's rate held everywhere; beside the arena what four numbers a parameter take,
+and a rest that grows in proportion from the largest point's. Context and batch grow on --model. Width and depth
 need models of their own: --models writes their headers to a folder, for cmake -DTHIMBLE_MODELS=FOLDER, and a
 binary that has them is measured along all four axes.
 Exit status: 0; 2 when something is missing.
@@ -20,6 +21,7 @@ CONTEXTS = (64, 128, 256, 512, 1024)
 BATCHES = (1, 2, 4, 8, 16)
 WIDTHS = (64, 128, 256, 512)
 DEPTHS = (1, 2, 4, 8)
+PARAMETER_BYTES = 16  # weight, gradient and two moments, float
 HEADER = """#pragma once
 #include "models/gpt.hpp"
 
@@ -60,11 +62,12 @@ def run(binary, *arguments):
 
 def measure(options, model, *arguments):
     result = run(options.thimble, "bench", model, "--steps", options.steps, "--threads", options.threads, *arguments)
-    return {"ms": min(result["step_ms"]), "flops": result["flops_per_step"], "bytes": result["arena_bytes"]}
+    return {"ms": min(result["step_ms"]), "flops": result["flops_per_step"], "bytes": result["arena_bytes"],
+            "parameters": result["parameters"]}
 
 
 def axes(options):
-    """Name -> points, each with x, ms, flops and bytes."""
+    """Name -> points, each with x, ms, flops, bytes and parameters."""
     known = {model["name"]: model for model in run(options.thimble, "models")["models"]}
     if options.model not in known:
         raise Missing(f"{options.thimble} has no model {options.model}")
@@ -82,17 +85,21 @@ def axes(options):
 
 
 def expect(points):
-    """Adds the time that the operations of a point would take at the largest point's rate."""
+    """Adds the time that the operations of a point would take at the largest point's rate, and the bytes of its
+    parameters, with gradient and moments, and of as much else as is proportional to the largest point's."""
     last = points[-1]
     for point in points:
         point["expected_ms"] = last["ms"] * point["flops"] / last["flops"]
+        rest = (last["bytes"] - PARAMETER_BYTES * last["parameters"]) * point["x"] / last["x"]
+        point["expected_bytes"] = PARAMETER_BYTES * point["parameters"] + rest
 
 
 def print_axis(name, points):
-    print(f"{name:>8} {'ms':>10} {'by flops':>10} {'ratio':>6} {'MiB':>9}")
+    print(f"{name:>8} {'ms':>10} {'by flops':>10} {'ratio':>6} {'MiB':>9} {'by size':>9} {'ratio':>6}")
     for p in points:
         print(f"{p['x']:>8} {p['ms']:>10.3f} {p['expected_ms']:>10.3f} {p['ms'] / p['expected_ms']:>6.2f} "
-              f"{p['bytes'] / 2**20:>9.1f}", flush=True)
+              f"{p['bytes'] / 2**20:>9.1f} {p['expected_bytes'] / 2**20:>9.1f} {p['bytes'] / p['expected_bytes']:>6.2f}",
+              flush=True)
 
 
 def draw(report, path):
@@ -110,6 +117,7 @@ def draw(report, path):
         time.plot(x, [p["ms"] for p in points], "o-", label="measured")
         time.plot(x, [p["expected_ms"] for p in points], "--", label="by operations")
         memory.plot(x, [p["bytes"] / 2**20 for p in points], "s-", color="tab:green", label="arena")
+        memory.plot(x, [p["expected_bytes"] / 2**20 for p in points], "--", color="tab:olive", label="in proportion")
         for axis, unit in ((time, "ms a step"), (memory, "MiB")):
             axis.set_xscale("log", base=2)
             axis.set_yscale("log")
