@@ -24,37 +24,34 @@ class PartOfRows {
   int count_;
 };
 
-/// `S::width` rows at a time, in the compiler's own vectors (which it knows how to shuffle).
-template <class S>
+/// kWidth rows at a time, in the compiler's own vectors (which it knows how to shuffle).
+template <class real, int kWidth>
 class Transposition {
-  using real = typename S::real;
-  static constexpr int kWidth = S::width;
   static constexpr int kLane = 16 / int(sizeof(real));
-  static constexpr int kPiece = kWidth / 2;
   using Native [[gnu::vector_size(kWidth * sizeof(real))]] = real;
-  using Half [[gnu::vector_size(kPiece * sizeof(real))]] = real;
 
  public:
-  /// to[c * pitch + r] = rows[r][c] for r < kWidth and most c < cols; returns the first column that is left.
+  /// Columns that are transposed at a time.
+  static constexpr int kPiece = kWidth == kLane ? kLane : kWidth / 2;
+
+  /// to[c * pitch + r] = rows[r][c] for r < kWidth and c < cols, a multiple of kPiece.
   template <class Rows>
-  THIMBLE_INLINE static int run(Rows rows, int cols, real* to, std::ptrdiff_t pitch) {
-    int left = cols;
-    for (; left >= kPiece; left -= kPiece, to += kPiece * pitch, rows.advance(kPiece)) piece<kPiece>(rows, to, pitch);
-    if constexpr (kPiece > kLane) {
-      for (; left >= kLane; left -= kLane, to += kLane * pitch, rows.advance(kLane)) piece<kLane>(rows, to, pitch);
-    }
-    return cols - left;
+  THIMBLE_INLINE static void run(Rows rows, int cols, real* to, std::ptrdiff_t pitch) {
+    for (; cols > 0; cols -= kPiece, to += kPiece * pitch, rows.advance(kPiece)) piece(rows, to, pitch);
   }
 
  private:
-  /// The next `count` columns.
-  template <int count, class Rows>
+  template <class Rows>
   THIMBLE_INLINE static void piece(const Rows& rows, real* to, std::ptrdiff_t pitch) {
     Native r[kPiece];
     unrolled<kPiece>([&](auto i) THIMBLE_INLINE_LAMBDA {
       constexpr int in_lane = kLane == 4 ? i % 2 * 2 + i / 2 % 2 : i % 2;  // of four, the middle ones trade places
       constexpr int row = i / kLane * 2 * kLane + in_lane;
-      r[i] = join(half<count>(rows[row]), half<count>(rows[row + kLane]));
+      if constexpr (kWidth == kLane) {
+        __builtin_memcpy(&r[i], rows[row], sizeof(Native));
+      } else {
+        r[i] = join(rows[row], rows[row + kLane]);
+      }
     });
     if constexpr (kLane == 4) {
       pairs<2>(r, [](auto upper, Native a, Native b) THIMBLE_INLINE_LAMBDA { return interleave<1, upper>(a, b); });
@@ -63,15 +60,16 @@ class Transposition {
     if constexpr (kPiece > kLane) {
       pairs<kLane>(r, [](auto odd, Native a, Native b) THIMBLE_INLINE_LAMBDA { return every_other_lane<odd>(a, b); });
     }
-    unrolled<count>([&](auto i) THIMBLE_INLINE_LAMBDA { __builtin_memcpy(to + i * pitch, &r[i], sizeof(Native)); });
+    unrolled<kPiece>([&](auto i) THIMBLE_INLINE_LAMBDA { __builtin_memcpy(to + i * pitch, &r[i], sizeof(Native)); });
   }
 
-  /// `count` numbers, zeros behind them.
-  template <int count>
-  THIMBLE_INLINE static Half half(const real* from) {
-    Half h{};
-    __builtin_memcpy(&h, from, count * sizeof(real));
-    return h;
+  /// The numbers from `first` on in the lower half, those from `second` on in the upper one.
+  THIMBLE_INLINE static Native join(const real* first, const real* second) {
+    using Half [[gnu::vector_size(kPiece * sizeof(real))]] = real;
+    Half lower, upper;
+    __builtin_memcpy(&lower, first, sizeof(Half));
+    __builtin_memcpy(&upper, second, sizeof(Half));
+    return shuffle(lower, upper, [](int i) constexpr { return i; });
   }
 
   /// Each two vectors that are `distance` apart become f(0, a, b) and f(1, a, b) of them.
@@ -92,9 +90,6 @@ class Transposition {
       return Native(__builtin_shufflevector(a, b, index(i)...));
     }(std::make_integer_sequence<int, kWidth>{});
   }
-  THIMBLE_INLINE static Native join(Half first, Half second) {
-    return shuffle(first, second, [](int i) constexpr { return i; });
-  }
   /// `unit` numbers of a, as many of b, and so on, from the lower halves of their lanes or from the upper ones.
   template <int unit, int upper>
   THIMBLE_INLINE static Native interleave(Native a, Native b) {
@@ -109,25 +104,37 @@ class Transposition {
   }
 };
 
+/// Transposes all rows, kWidth at a time, and as many columns from c on as there are whole pieces; returns the next one.
+/// Where the last rows do not fill a vector, zeros stand in for the others.
+template <int kWidth, class real>
+THIMBLE_INLINE int transpose_pieces(const real* from, std::ptrdiff_t stride, int rows, int c, int cols, real* to,
+                                    std::ptrdiff_t pitch) {
+  using Block = Transposition<real, kWidth>;
+  const int count = (cols - c) / Block::kPiece * Block::kPiece;
+  if (count == 0) return c;
+  int r = 0;
+  for (; rows - r >= kWidth; r += kWidth) {
+    Block::run(WholeRows<real, kWidth>(from + r * stride + c, stride), count, to + c * pitch + r, pitch);
+  }
+  if (r < rows) {
+    Block::run(PartOfRows<real, kWidth>(from + r * stride + c, stride, rows - r), count, to + c * pitch + r, pitch);
+  }
+  return c + count;
+}
+
 /// to[c * pitch + r] = from[r * stride + c] for r < rows and c < cols; zeros for r from `rows` to the next
 /// multiple of S::width.
 template <class S>
 void transpose(const typename S::real* from, std::ptrdiff_t stride, int rows, int cols, typename S::real* to,
                std::ptrdiff_t pitch) {
-  constexpr int kWidth = S::width;
-  const int whole = rows / kWidth * kWidth;  // rows of whole vectors
+  constexpr int kLane = 16 / int(sizeof(typename S::real));
   int c = 0;
-  if constexpr (kHasRegisters<S>) {
-    using real = typename S::real;
-    for (int r = 0; r < whole; r += kWidth) {
-      c = Transposition<S>::run(WholeRows<real, kWidth>(from + r * stride, stride), cols, to + r, pitch);
-    }
-    if (whole < rows) {
-      const PartOfRows<real, kWidth> part(from + whole * stride, stride, rows - whole);
-      c = Transposition<S>::run(part, cols, to + whole, pitch);
-    }
+  if constexpr (kHasRegisters<S>) c = transpose_pieces<S::width>(from, stride, rows, c, cols, to, pitch);
+  const int last = rows / S::width * S::width;
+  for (int i = c; last < rows && i < cols; ++i) S::Vec::broadcast(0).store(to + i * pitch + last);
+  if constexpr (kHasRegisters<S> && S::width > 2 * kLane) {  // pieces were wider
+    c = transpose_pieces<kLane>(from, stride, rows, c, cols, to, pitch);
   }
-  for (int i = c; whole < rows && i < cols; ++i) S::Vec::broadcast(0).store(to + i * pitch + whole);
 #if THIMBLE_ARM_FPU
   if constexpr (kHasArmFpu<typename S::Vec>) {
     if (cols % 4 == 0 && rows == 8 && pitch == 8) {
