@@ -1,8 +1,8 @@
 #pragma once
 /// Transposition of a block of rows, in registers where there are any.
 ///
-/// Vectors are put together from two pieces of rows, half a vector each. Then squares of numbers are transposed within their
-/// 16-byte lanes, and vectors of four lanes exchange them.
+/// Vectors are put together from two pieces of rows, half a vector each. Then squares of numbers are transposed within
+/// their 16-byte lanes, and vectors of four lanes exchange them.
 
 #include "core/ops/product_tile.hpp"
 
@@ -56,7 +56,8 @@ class Transposition {
     if constexpr (kLane == 4) {
       pairs<2>(r, [](auto upper, Native a, Native b) THIMBLE_INLINE_LAMBDA { return interleave<1, upper>(a, b); });
     }
-    pairs<1>(r, [](auto upper, Native a, Native b) THIMBLE_INLINE_LAMBDA { return interleave<kLane / 2, upper>(a, b); });
+    pairs<1>(r, [](auto upper, Native a, Native b)
+                    THIMBLE_INLINE_LAMBDA { return interleave<kLane / 2, upper>(a, b); });
     if constexpr (kPiece > kLane) {
       pairs<kLane>(r, [](auto odd, Native a, Native b) THIMBLE_INLINE_LAMBDA { return every_other_lane<odd>(a, b); });
     }
@@ -104,8 +105,8 @@ class Transposition {
   }
 };
 
-/// Transposes all rows, kWidth at a time, and as many columns from c on as there are whole pieces; returns the next one.
-/// Where the last rows do not fill a vector, zeros stand in for the others.
+/// Transposes all rows, kWidth at a time, and as many columns from c on as there are whole pieces; returns the next
+/// one. Where the last rows do not fill a vector, zeros stand in for the others.
 template <int kWidth, class real>
 THIMBLE_INLINE int transpose_pieces(const real* from, std::ptrdiff_t stride, int rows, int c, int cols, real* to,
                                     std::ptrdiff_t pitch) {

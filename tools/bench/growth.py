@@ -98,8 +98,8 @@ def print_axis(name, points):
     print(f"{name:>8} {'ms':>10} {'by flops':>10} {'ratio':>6} {'MiB':>9} {'by size':>9} {'ratio':>6}")
     for p in points:
         print(f"{p['x']:>8} {p['ms']:>10.3f} {p['expected_ms']:>10.3f} {p['ms'] / p['expected_ms']:>6.2f} "
-              f"{p['bytes'] / 2**20:>9.1f} {p['expected_bytes'] / 2**20:>9.1f} {p['bytes'] / p['expected_bytes']:>6.2f}",
-              flush=True)
+              f"{p['bytes'] / 2**20:>9.1f} {p['expected_bytes'] / 2**20:>9.1f} "
+              f"{p['bytes'] / p['expected_bytes']:>6.2f}", flush=True)
 
 
 def draw(report, path):
