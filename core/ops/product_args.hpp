@@ -51,8 +51,9 @@ inline constexpr std::int64_t kWidestPanel = 48;
 /// Fills up the last register tile: a multiple of the rows of all of them.
 inline constexpr std::int64_t kRowTiles = 24;
 
-/// Numbers of an operand from which packing pays: fewer stay in the second level cache, from where tiles read them as fast.
-inline constexpr std::int64_t kPackedCount = std::int64_t(1) << 19;
+/// Numbers of an operand from which packing pays: fewer stay in the second level cache beside what else a product reads,
+/// from where tiles read them as fast.
+inline constexpr std::int64_t kPackedCount = std::int64_t(1) << 17;
 
 /// B is read again for every tile of rows; A^T only once, but a few numbers from each of its rows.
 THIMBLE_INLINE constexpr bool product_is_packed(ProductKind kind, std::int64_t m, std::int64_t n, std::int64_t k) {

@@ -136,6 +136,7 @@ class PackedProduct {
     t.k = sum.size;
     t.ldb = args_.ldb;
     t.panel = panel_;
+    t.next_result.step = std::intptr_t(args_.ldc * std::int64_t(sizeof(real)));
     t.result.ldc = args_.ldc;
     t.result.bias = args_.bias != nullptr && sum.begin == 0 ? args_.bias + columns.begin : nullptr;
     t.result.add = sum.begin > 0 || args_.update == Update::accumulate;
@@ -146,6 +147,8 @@ class PackedProduct {
       t.b = panel_;
       t.fetch = fetch(sum.size);
       t.result.c = args_.c + (rows.begin + i) * args_.ldc + columns.begin;
+      t.next_result.at = left > kRows ? address_of_c(rows.begin + i + kRows, columns.begin)
+                                      : address_of_c(rows.begin, columns.begin + kColumns);
       t.result.rows = int(left < kRows ? left : kRows);
       if (columns.size < kColumns || left < kRows) {
         edge_tile(vecs, t);
@@ -163,6 +166,11 @@ class PackedProduct {
     if (!next_b_.done()) return next_b_.next(k / steps);
     if (!next_a_.done()) return next_a_.next(k / steps);
     return {reinterpret_cast<std::uintptr_t>(panel_), 0};
+  }
+
+  /// Of a number of C, which need not exist.
+  THIMBLE_INLINE std::uintptr_t address_of_c(std::int64_t row, std::int64_t column) const {
+    return reinterpret_cast<std::uintptr_t>(args_.c) + std::uintptr_t(row * args_.ldc + column) * sizeof(real);
   }
 
   THIMBLE_INLINE static void edge_tile(std::int64_t vecs, const PackedTileArgs<real>& t) {

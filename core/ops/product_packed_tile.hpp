@@ -31,6 +31,7 @@ struct PackedTileArgs {
   std::int64_t ldb;  ///< of the source
   real* panel;       ///< the panel to fill
   FetchRun fetch;
+  FetchRun next_result;  ///< rows of C that the next tile updates
   TileResult<real> result;
 };
 
@@ -47,9 +48,6 @@ struct PackedTile {
   static constexpr int kWidth = S::width;
   /// Steps of the sum between two fetches.
   static constexpr int kSteps = kWhole ? 4 : 1;
-  /// C is fetched when this many steps are left: early enough to arrive, too late for B to push it out again.
-  static constexpr int kLastSteps = 48;
-
   [[gnu::noinline]] static void run(const PackedTileArgs<real>& t) {
     Vec acc[kRows][kVecs];
     begin_tile<S, kRows, kVecs, !kWhole>(t.result, acc);
@@ -82,21 +80,37 @@ struct PackedTile {
       if constexpr (kUse == PanelUse::reads) b += count * kColumns;
       k -= count;
     };
-    for (int last = 0; last < 2; ++last) {
-      for (const std::int64_t stop = last ? 0 : kLastSteps; k - stop >= kSteps;) {
-        if constexpr (kWhole) {
-          __builtin_prefetch(reinterpret_cast<const void*>(fetch.at), 0, 2);
-          fetch.at += std::uintptr_t(fetch.step);
-        }
+    // C comes from afar, so it is fetched a tile ahead, and little by little: many lines at once would hold up B. It is
+    // taken into the first level cache at the end, or B would push it out again.
+    FetchRun next_result = t.next_result;
+    const std::int64_t steps_a_row = k / (kSteps * kRows) * kSteps;
+    for (int i = 0; i < kRows; ++i) {
+      const bool last = i + 1 == kRows;
+      if constexpr (kWhole) {
+        fetch_row(next_result);
+        if (last) fetch_result(t.result);
+      }
+      for (const std::int64_t stop = last ? 0 : k - steps_a_row; k - stop >= kSteps;) {
+        if constexpr (kWhole) fetch_line(fetch);
         steps(std::integral_constant<int, kSteps>{});
       }
-      if (kWhole && last == 0) fetch_result(t.result);
     }
     while (k > 0) steps(std::integral_constant<int, 1>{});
     update_tile<S, kRows, kVecs, !kWhole, !kWhole>(t.result, acc);
   }
 
  private:
+  /// Into the second level cache, and on to the next line or row.
+  THIMBLE_INLINE static void fetch_line(FetchRun& run) {
+    __builtin_prefetch(reinterpret_cast<const void*>(run.at), 0, 2);
+    run.at += std::uintptr_t(run.step);
+  }
+  THIMBLE_INLINE static void fetch_row(FetchRun& run) {
+    unrolled<kVecs>([&](auto j) THIMBLE_INLINE_LAMBDA {
+      __builtin_prefetch(reinterpret_cast<const void*>(run.at + j * kWidth * sizeof(real)), 0, 2);
+    });
+    run.at += std::uintptr_t(run.step);
+  }
   THIMBLE_INLINE static void fetch_result(const TileResult<real>& result) {
     const real* c = result.c;
     for (int i = 0; i < kRows; ++i, c += result.ldc) {

@@ -133,27 +133,36 @@ struct Tile {
     [[maybe_unused]] WholeRows<real, kRows> rows(t.a, lda);  // of A, along k
     [[maybe_unused]] const real* a = t.a;                    // across k
     const real* b = t.b;
-    for (std::int64_t p = t.k; p > 0; --p) {
-      Vec row[kVecs];
-      unrolled<kVecs>([&](auto j) THIMBLE_INLINE_LAMBDA { row[j] = load(b, ldb, j, tail); });
-      unrolled<kRows>([&](auto i) THIMBLE_INLINE_LAMBDA {
-        const Vec scale = Vec::broadcast(kA == AOrder::along_k ? *rows[i] : a[i]);
-        unrolled<kVecs>([&](auto j) THIMBLE_INLINE_LAMBDA { acc[i][j] = mul_add(scale, row[j], acc[i][j]); });
-      });
-      if constexpr (kA == AOrder::along_k) {
-        rows.advance(1);
-      } else {
-        a += lda;
+    const auto sum_up = [&](auto masked) THIMBLE_INLINE_LAMBDA {
+      for (std::int64_t p = t.k; p > 0; --p) {
+        Vec row[kVecs];
+        unrolled<kVecs>([&](auto j) THIMBLE_INLINE_LAMBDA { row[j] = load<masked>(b, ldb, j, tail); });
+        unrolled<kRows>([&](auto i) THIMBLE_INLINE_LAMBDA {
+          const Vec scale = Vec::broadcast(kA == AOrder::along_k ? *rows[i] : a[i]);
+          unrolled<kVecs>([&](auto j) THIMBLE_INLINE_LAMBDA { acc[i][j] = mul_add(scale, row[j], acc[i][j]); });
+        });
+        if constexpr (kA == AOrder::along_k) {
+          rows.advance(1);
+        } else {
+          a += lda;
+        }
+        b += kB == BOrder::along_k ? 1 : ldb;
       }
-      b += kB == BOrder::along_k ? 1 : ldb;
+    };
+    // A masked load takes a multiply-add's turn on some processors.
+    if (!kHasRegisters<S> || tail < kWidth) {
+      sum_up(std::true_type{});
+    } else {
+      sum_up(std::false_type{});
     }
     update_tile<S, kRows, kVecs, true, false>(t.result, acc);
   }
 
  private:
+  template <bool kMasked>
   THIMBLE_INLINE static Vec load(const real* b, std::int64_t ldb, int j, int tail) {
     if constexpr (kB == BOrder::across_k) {
-      return j + 1 == kVecs ? Vec::load_first(b + j * kWidth, tail) : Vec::load(b + j * kWidth);
+      return kMasked && j + 1 == kVecs ? Vec::load_first(b + j * kWidth, tail) : Vec::load(b + j * kWidth);
     } else {
       const int count = j + 1 == kVecs ? tail : kWidth;
       real lane[kWidth] = {};

@@ -47,7 +47,13 @@ struct Vec<real, Arch> {
   THIMBLE_INLINE friend Vec mul_add(Vec a, Vec b, Vec c) {
     return wrap(Registers::fused(reg(a), reg(b), reg(c)));
   }
-  THIMBLE_INLINE friend Vec square_root(Vec a) { return {xsimd::sqrt(a.v)}; }
+  THIMBLE_INLINE friend Vec square_root(Vec a) {
+    if constexpr (requires { Registers::square_root(reg(a)); }) {
+      return wrap(Registers::square_root(reg(a)));
+    } else {
+      return {xsimd::sqrt(a.v)};
+    }
+  }
   THIMBLE_INLINE friend Vec absolute(Vec a) { return from_bits(bits(a) & Bits(~kSign)); }
   /// a > b ? a : b, so the second where either is NaN (the rule of x86).
   THIMBLE_INLINE friend Vec maximum(Vec a, Vec b) { return wrap(Registers::max(reg(a), reg(b))); }

@@ -352,6 +352,6 @@ TEST(Product, SmallProductsNeedNoScratch) {
   for (const ProductKind kind : kKinds) {
     LONGS_EQUAL(0, product_scratch_bytes(kind, 16, 64, 16, 1, sizeof(float)));
     LONGS_EQUAL(0, product_scratch_bytes(kind, 64, 256, 64, 1, sizeof(float)));
-    LONGS_EQUAL(0, product_scratch_bytes(kind, 1024, 384, 384, 2, sizeof(float)));
+    LONGS_EQUAL(0, product_scratch_bytes(kind, 256, 384, 256, 2, sizeof(float)));
   }
 }

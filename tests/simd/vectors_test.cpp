@@ -65,6 +65,23 @@ void check_operations() {
   }
 }
 
+/// The roots of all numbers from 1 to 4, which have every mantissa of an odd and of an even exponent, and of some at every
+/// exponent: a whole chunk lies in one range, so that no vector is left to the division unit for its neighbours' sake.
+void check_roots(const Kernels<float>& set) {
+  constexpr std::uint32_t chunk = 1 << 14, one = std::bit_cast<std::uint32_t>(1.f), four = std::bit_cast<std::uint32_t>(4.f);
+  std::vector<float> x(chunk), expected(chunk), got(chunk);
+  const auto check_from = [&](std::uint32_t bits) {
+    for (std::uint32_t i = 0; i < chunk; ++i) {
+      x[i] = std::bit_cast<float>(bits + i);
+      expected[i] = std::sqrt(x[i]);
+    }
+    set.unary[0].run(x.data(), got.data(), chunk);
+    check_bits(set, "square_root", x, {}, expected, got);
+  };
+  for (std::uint32_t bits = one; bits < four; bits += chunk) check_from(bits);
+  for (std::uint32_t exponent = 0; exponent < 255; ++exponent) check_from(exponent << 23 | exponent * chunk);
+}
+
 template <class real>
 void check_plain_operations() {
   std::vector<real> x, y;
@@ -227,6 +244,10 @@ TEST(Vectors, PlainOperationsAreThoseOfC) {
 TEST(Vectors, OperationsHaveTheBitsOfPlainOnes) {
   check_operations<float>();
   check_operations<double>();
+}
+
+TEST(Vectors, RootsAreRoundedCorrectly) {
+  for (const Kernels<float>* set : kernel_sets<float>()) check_roots(*set);
 }
 
 TEST(Vectors, ExponentsAreTakenApartAndPutTogetherExactly) {
