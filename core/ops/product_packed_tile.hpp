@@ -48,6 +48,7 @@ struct PackedTile {
   static constexpr int kWidth = S::width;
   /// Steps of the sum between two fetches.
   static constexpr int kSteps = kWhole ? 4 : 1;
+
   [[gnu::noinline]] static void run(const PackedTileArgs<real>& t) {
     Vec acc[kRows][kVecs];
     begin_tile<S, kRows, kVecs, !kWhole>(t.result, acc);

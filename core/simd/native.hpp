@@ -2,8 +2,8 @@
 /// Vec on xsimd batches, for the instruction sets that the including unit is compiled for.
 ///
 /// xsimd serves what every architecture computes alike (+ - * / sqrt, <, selections). Ours are the multiply-add, which
-/// Debian's xsimd 8.1 does not fuse on AVX-512, the test for NaN, for its != is false for NaN on AVX2, all sums across
-/// lanes and all functions.
+/// Debian's xsimd 8.1 does not fuse on AVX-512, the square root there, for its speed, the test for NaN, for its != is false
+/// for NaN on AVX2, all sums across lanes and all functions.
 
 #include "core/simd/registers.hpp"
 
