@@ -54,6 +54,22 @@ struct TileResult {
   int rows;          ///< rows that exist, at most those of the tile
 };
 
+/// Calls f(std::true_type{}) if the last vector of a row is cut, f(std::false_type{}) if it is whole: a masked load takes a
+/// multiply-add's turn on some processors. Plain vectors, and those of doubles, which check more than they train, take one
+/// way for both, for the size of the code and the time it takes to compile.
+template <class S, bool kMasked, class F>
+THIMBLE_INLINE void whole_or_cut(int tail, F f) {
+  if constexpr (!kMasked) {
+    f(std::false_type{});
+  } else if constexpr (!kHasRegisters<S> || sizeof(typename S::real) != 4) {
+    f(std::true_type{});
+  } else if (tail < S::width) {
+    f(std::true_type{});
+  } else {
+    f(std::false_type{});
+  }
+}
+
 /// The first step of every tile: the sums begin with the bias or with 0.
 template <class S, int kRows, int kVecs, bool kMasked>
 THIMBLE_INLINE void begin_tile(const TileResult<typename S::real>& result, typename S::Vec (&sum)[kRows][kVecs]) {
@@ -97,15 +113,9 @@ THIMBLE_INLINE void update_tile(const TileResult<typename S::real>& result,
       row += t.ldc;
     });
   };
-  const auto either = [&](auto masked) THIMBLE_INLINE_LAMBDA {
+  whole_or_cut<S, kMasked>(t.tail, [&](auto masked) THIMBLE_INLINE_LAMBDA {
     t.add ? rows(std::true_type{}, masked) : rows(std::false_type{}, masked);
-  };
-  // Plain vectors take one way for both, for the size of the code.
-  if (kMasked && (!kHasRegisters<S> || t.tail < S::width)) {
-    either(std::bool_constant<kMasked>{});
-  } else {
-    either(std::false_type{});
-  }
+  });
 }
 
 /// One tile of work in place.
@@ -133,7 +143,7 @@ struct Tile {
     [[maybe_unused]] WholeRows<real, kRows> rows(t.a, lda);  // of A, along k
     [[maybe_unused]] const real* a = t.a;                    // across k
     const real* b = t.b;
-    const auto sum_up = [&](auto masked) THIMBLE_INLINE_LAMBDA {
+    whole_or_cut<S, true>(tail, [&](auto masked) THIMBLE_INLINE_LAMBDA {
       for (std::int64_t p = t.k; p > 0; --p) {
         Vec row[kVecs];
         unrolled<kVecs>([&](auto j) THIMBLE_INLINE_LAMBDA { row[j] = load<masked>(b, ldb, j, tail); });
@@ -148,13 +158,7 @@ struct Tile {
         }
         b += kB == BOrder::along_k ? 1 : ldb;
       }
-    };
-    // A masked load takes a multiply-add's turn on some processors.
-    if (!kHasRegisters<S> || tail < kWidth) {
-      sum_up(std::true_type{});
-    } else {
-      sum_up(std::false_type{});
-    }
+    });
     update_tile<S, kRows, kVecs, true, false>(t.result, acc);
   }
 
