@@ -5,8 +5,8 @@
 ///
 /// For blocks of columns, rows and kSumBlock summands, in this order from outside: A's rows are packed into
 /// the second level cache. Then for each panel of columns: the first tile of rows reads B in place and fills
-/// the panel (NT transposes it beforehand), and the others read the panel, while the next panel, the next block of A and the
-/// next tile's rows of C are fetched.
+/// the panel (NT transposes it beforehand), and the others read the panel, while the next panel, the next
+/// block of A and the next tile's rows of C are fetched.
 
 #include "core/ops/product_packed_tile.hpp"
 #include "core/ops/transpose.hpp"

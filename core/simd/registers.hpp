@@ -105,7 +105,7 @@ struct Registers<Avx512> {
   /// "Computation of elementary functions on the IBM RISC System/6000 processor", 1990): a division unit takes about
   /// twice as long, and is then free for a division. Numbers that may leave the range of exponents are left to it.
   THIMBLE_INLINE static __m512 square_root(__m512 x) {
-    constexpr std::uint32_t low = std::bit_cast<std::uint32_t>(0x1p-100f), high = std::bit_cast<std::uint32_t>(0x1p100f);
+    constexpr auto low = std::bit_cast<std::uint32_t>(0x1p-100f), high = std::bit_cast<std::uint32_t>(0x1p100f);
     const __m512i above = _mm512_sub_epi32(_mm512_castps_si512(x), _mm512_set1_epi32(int(low)));
     if (_mm512_cmpgt_epu32_mask(above, _mm512_set1_epi32(int(high - low))) != 0) [[unlikely]] return _mm512_sqrt_ps(x);
     const __m512 half = _mm512_set1_ps(0.5f), y = _mm512_rsqrt14_ps(x);
